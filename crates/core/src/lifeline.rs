@@ -35,10 +35,11 @@ pub fn die_with_parent(parent: u32) -> Result<(), String> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| format!("asking to end with the parent: {error}"))?;
-    match rustix::process::getppid() {
-        Some(current_parent) if current_parent.as_raw_nonzero().get() as u32 == parent => Ok(()),
-        _ => Err("the process that started this one has gone".into()),
-    }
+    if has_parent(parent) { Ok(()) } else { Err("the process that started this one has gone".into()) }
+}
+
+fn has_parent(number: u32) -> bool {
+    rustix::process::getppid().is_some_and(|parent| parent.as_raw_nonzero().get() as u32 == number)
 }
 
 /// Makes another program end when the thread that starts it ends.
@@ -49,10 +50,7 @@ pub fn tie(command: &mut Command) -> &mut Command {
         let parent = std::process::id();
         let set_death_signal = move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-            match rustix::process::getppid() {
-                Some(current_parent) if current_parent.as_raw_nonzero().get() as u32 == parent => Ok(()),
-                _ => Err(io::Error::from_raw_os_error(libc::ESRCH)),
-            }
+            if has_parent(parent) { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
         };
         // SAFETY: between fork and exec the closure makes two system calls and allocates nothing.
         unsafe { command.pre_exec(set_death_signal) };

@@ -173,11 +173,8 @@ impl SizeRange {
 
 impl fmt::Display for SizeRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.to == self.from + 1 {
-            f.pad(&exact_bytes(self.from))
-        } else {
-            f.pad(&format!("{}..{}", exact_bytes(self.from), exact_bytes(self.to)))
-        }
+        let from = exact_bytes(self.from);
+        f.pad(&if self.to == self.from + 1 { from } else { format!("{from}..{}", exact_bytes(self.to)) })
     }
 }
 
@@ -346,10 +343,8 @@ macro_rules! as_text {
             }
         }
         impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> std::result::Result<Self, D::Error> {
-                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+            fn deserialize<D: serde::Deserializer<'de>>(source: D) -> std::result::Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(source)?;
                 text.parse().map_err(serde::de::Error::custom)
             }
         }
@@ -370,9 +365,7 @@ pub fn parse_whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
 macro_rules! from_map {
     ($type:ty, $what:literal, $read:path) => {
         impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> std::result::Result<Self, D::Error> {
+            fn deserialize<D: serde::Deserializer<'de>>(source: D) -> std::result::Result<Self, D::Error> {
                 struct Entries;
                 impl<'de> serde::de::Visitor<'de> for Entries {
                     type Value = $type;
@@ -388,7 +381,7 @@ macro_rules! from_map {
                         $read(map)
                     }
                 }
-                deserializer.deserialize_map(Entries)
+                source.deserialize_map(Entries)
             }
         }
     };

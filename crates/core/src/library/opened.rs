@@ -31,12 +31,8 @@ pub fn open(
         .iter()
         .map(|(name, value)| Ok((to_c_string(name)?, to_c_string(value)?)))
         .collect::<Result<_>>()?;
-    let value = |(name, value): &(CString, CString)| ffi::Value {
-        name: name.as_ptr(),
-        value: value.as_ptr(),
-        read_back: 0,
-    };
-    let settings: Vec<ffi::Value> = pairs.iter().map(value).collect();
+    let settings = pairs.iter().map(|(name, value)| (name.as_ptr(), value.as_ptr()));
+    let settings: Vec<_> = settings.map(|(name, value)| ffi::Value { name, value, read_back: 0 }).collect();
     let folder = CString::new(options.directory.as_os_str().as_bytes())
         .map_err(|_| StoreError::Engine("the folder's name holds a zero byte".into()))?;
     let parameters = ffi::How {
@@ -421,24 +417,18 @@ impl Session for LibrarySession<'_> {
         self.changes.clear();
         for (key, value) in records {
             self.check_key(key)?;
-            self.changes.push(ffi::Change {
-                key: key.as_ptr().cast(),
-                key_len: key.len(),
-                value: value.as_ptr().cast(),
-                value_len: value.len(),
-            });
+            self.changes.push(change(key, value.as_ptr().cast(), value.len()));
         }
         self.batch()
     }
 
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
         self.changes.clear();
-        self.changes.extend(keys.iter().map(|key| ffi::Change {
-            key: key.as_ptr().cast(),
-            key_len: key.len(),
-            value: ptr::null(),
-            value_len: 0,
-        }));
+        self.changes.extend(keys.iter().map(|key| change(key, ptr::null(), 0)));
         self.batch()
     }
+}
+
+fn change(key: &[u8], value: *const c_void, value_len: usize) -> ffi::Change {
+    ffi::Change { key: key.as_ptr().cast(), key_len: key.len(), value, value_len }
 }

@@ -301,11 +301,8 @@ fn candidates(controller: Controller, memberships: &[Membership]) -> Vec<CgroupP
             Version::V2 if own_folder == top => vec![top.clone()],
             Version::V2 => vec![own_folder.parent().unwrap_or(top).to_path_buf(), top.clone()],
         };
-        parents.extend(folders.into_iter().map(|folder| CgroupParent {
-            folder,
-            version: *version,
-            own_folder: own_folder.clone(),
-        }));
+        let parent = |folder| CgroupParent { folder, version: *version, own_folder: own_folder.clone() };
+        parents.extend(folders.into_iter().map(parent));
     }
     parents.dedup();
     parents

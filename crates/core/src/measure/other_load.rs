@@ -19,12 +19,8 @@ pub struct OtherLoadMeter {
 impl OtherLoadMeter {
     /// Begins; `load` is the process of a background load, whose work does not count.
     pub fn start(load: Option<u32>) -> io::Result<OtherLoadMeter> {
-        Ok(OtherLoadMeter {
-            machine: processors::Snapshot::now()?,
-            own_cpu: own_time(load),
-            started: Instant::now(),
-            load,
-        })
+        let machine = processors::Snapshot::now()?;
+        Ok(OtherLoadMeter { machine, own_cpu: own_time(load), started: Instant::now(), load })
     }
 
     /// The processors that others have kept busy since, on average. What this process has started meanwhile, except the load,

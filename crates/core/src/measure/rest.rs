@@ -164,18 +164,13 @@ mod tests {
 
     #[test]
     fn work_of_another_thread_is_seen() {
-        let before = ActivitySample {
-            taken_at: Instant::now(),
-            cpu: Duration::ZERO,
-            written_bytes: 5,
-            is_busy: false,
+        let start = Instant::now();
+        let sample = |at_ms: u64, cpu_ms: u64, written_bytes: u64, is_busy: bool| {
+            let (taken_at, cpu) = (start + Duration::from_millis(at_ms), Duration::from_millis(cpu_ms));
+            ActivitySample { taken_at, cpu, written_bytes, is_busy }
         };
-        let later = |cpu_ms: u64, written_bytes: u64, is_busy: bool| ActivitySample {
-            taken_at: before.taken_at + Duration::from_millis(100),
-            cpu: Duration::from_millis(cpu_ms),
-            written_bytes,
-            is_busy,
-        };
+        let before = sample(0, 0, 5, false);
+        let later = |cpu_ms, written_bytes, is_busy| sample(100, cpu_ms, written_bytes, is_busy);
         assert!(!later(4, 5, false).is_at_work_since(&before, &ENGINE_RULE));
         assert!(later(6, 5, false).is_at_work_since(&before, &ENGINE_RULE));
         assert!(later(0, 6, false).is_at_work_since(&before, &ENGINE_RULE));

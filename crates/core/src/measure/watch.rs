@@ -86,13 +86,8 @@ impl<'a> TrialMeter<'a> {
         unknown.extend(reasons.into_iter().filter_map(|(figure, reason)| {
             Some(UnknownFigure { figure: figure.into(), reason: reason?.clone() })
         }));
-        TrialUse {
-            cpu,
-            processors: processors.ok(),
-            device: device.ok(),
-            charged_bytes: self.charged.ok(),
-            unknown,
-        }
+        let charged_bytes = self.charged.ok();
+        TrialUse { cpu, processors: processors.ok(), device: device.ok(), charged_bytes, unknown }
     }
 }
 

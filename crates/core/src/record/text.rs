@@ -64,13 +64,9 @@ impl TextSource {
     pub fn new(seed: u64) -> TextSource {
         let grammar = Grammar::english();
         let mut rng = Rng::new(seed);
-        let mut shapes = |name| (0..SHAPES).map(|_| grammar.run(name, &mut rng)).collect();
-        let shapes = Shapes {
-            front: shapes("FRONT"),
-            more: shapes("MORE"),
-            stop: shapes("STOP"),
-            spoken: shapes("SPOKEN"),
-        };
+        let shapes = |name| (0..SHAPES).map(|_| grammar.run(name, &mut rng)).collect();
+        let [front, more, stop, spoken] = ["FRONT", "MORE", "STOP", "SPOKEN"].map(shapes);
+        let shapes = Shapes { front, more, stop, spoken };
         let urns = grammar.lists.iter().map(|list| Urn::new(list, &mut rng)).collect();
         TextSource { grammar, shapes, urns, rng, text: Vec::new(), taken: 0 }
     }

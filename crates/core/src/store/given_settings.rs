@@ -102,9 +102,6 @@ pub fn expect_taken<T: PartialEq + ToString>(name: &str, asked: &T, read_back: &
     if asked == read_back {
         return Ok(());
     }
-    Err(StoreError::SettingNotTaken {
-        name: name.into(),
-        asked: asked.to_string(),
-        read_back: read_back.to_string(),
-    })
+    let (asked, read_back) = (asked.to_string(), read_back.to_string());
+    Err(StoreError::SettingNotTaken { name: name.into(), asked, read_back })
 }

@@ -21,18 +21,10 @@ pub struct MemoryShare {
 }
 
 impl MemoryShare {
-    /// One part in `denominator`.
-    pub const fn one_in(denominator: u64, says: &'static str, source: &'static str) -> MemoryShare {
+    /// One of so many parts.
+    pub const fn one_in(parts: u64, says: &'static str, source: &'static str) -> MemoryShare {
         let format: fn(u64) -> String = |bytes| bytes.to_string();
-        MemoryShare {
-            part: (1, denominator),
-            step: 1,
-            by_session: false,
-            only_with: None,
-            says,
-            source,
-            format,
-        }
+        MemoryShare { part: (1, parts), step: 1, by_session: false, only_with: None, says, source, format }
     }
 
     /// Takes this number of parts.

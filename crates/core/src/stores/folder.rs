@@ -92,13 +92,8 @@ fn open(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Resu
     if config.tier() == Guarantee::Power {
         make_durable(&root, config.layout, group, last_shutdown)?;
     }
-    Ok(Box::new(Folder {
-        root,
-        config,
-        group,
-        sessions: AtomicU64::new(0),
-        fresh_directories: AtomicUsize::new(0),
-    }))
+    let (sessions, fresh_directories) = (AtomicU64::new(0), AtomicUsize::new(0));
+    Ok(Box::new(Folder { root, config, group, sessions, fresh_directories }))
 }
 
 /// Makes an earlier process's unsynced writes durable: they count as acknowledged from here on.

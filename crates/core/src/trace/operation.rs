@@ -1,5 +1,6 @@
 //! The names that traces give their operations, and what a replay does for each.
 
+use self::TraceOperation::{Get, Modify, Remove, Scan, Set, Skip};
 use crate::words::words;
 
 /// An operation of a replay.
@@ -24,22 +25,16 @@ words!(TraceOperation);
 
 impl TraceOperation {
     /// All that is played, in the order in which reports show it.
-    pub const PLAYED: [TraceOperation; 5] = [
-        TraceOperation::Get,
-        TraceOperation::Set,
-        TraceOperation::Modify,
-        TraceOperation::Remove,
-        TraceOperation::Scan,
-    ];
+    pub const PLAYED: [TraceOperation; 5] = [Get, Set, Modify, Remove, Scan];
 
     /// Whether it writes a value.
     pub fn writes(self) -> bool {
-        matches!(self, TraceOperation::Set | TraceOperation::Modify)
+        matches!(self, Set | Modify)
     }
 
     /// Whether it needs its key to be there, to find what it found in the application.
     pub fn needs_key(self) -> bool {
-        matches!(self, TraceOperation::Get | TraceOperation::Modify | TraceOperation::Remove)
+        matches!(self, Get | Modify | Remove)
     }
 }
 
@@ -64,52 +59,48 @@ const UNCONDITIONAL: &str = "it is written whether its condition holds or not";
 
 /// The words of Twitter's traces: the commands of memcached.
 pub static TWITTER: [OperationName; 11] = [
-    operation_name("get", TraceOperation::Get, ""),
-    operation_name("gets", TraceOperation::Get, ""),
-    operation_name("set", TraceOperation::Set, ""),
-    operation_name("add", TraceOperation::Set, UNCONDITIONAL),
-    operation_name("replace", TraceOperation::Set, UNCONDITIONAL),
-    operation_name("cas", TraceOperation::Set, UNCONDITIONAL),
-    operation_name("append", TraceOperation::Modify, APPENDED),
-    operation_name("prepend", TraceOperation::Modify, APPENDED),
-    operation_name("delete", TraceOperation::Remove, ""),
-    operation_name("incr", TraceOperation::Modify, APPENDED),
-    operation_name("decr", TraceOperation::Modify, APPENDED),
+    operation_name("get", Get, ""),
+    operation_name("gets", Get, ""),
+    operation_name("set", Set, ""),
+    operation_name("add", Set, UNCONDITIONAL),
+    operation_name("replace", Set, UNCONDITIONAL),
+    operation_name("cas", Set, UNCONDITIONAL),
+    operation_name("append", Modify, APPENDED),
+    operation_name("prepend", Modify, APPENDED),
+    operation_name("delete", Remove, ""),
+    operation_name("incr", Modify, APPENDED),
+    operation_name("decr", Modify, APPENDED),
 ];
 
 /// The operations of RocksDB's trace_analyzer, by its numbers.
 pub static ROCKSDB: [OperationName; 9] = [
-    operation_name("get", TraceOperation::Get, ""),
-    operation_name("put", TraceOperation::Set, ""),
-    operation_name("delete", TraceOperation::Remove, ""),
-    operation_name("single_delete", TraceOperation::Remove, ""),
-    operation_name("range_delete", TraceOperation::Skip, "the trace does not say where the range ends"),
-    operation_name("merge", TraceOperation::Modify, APPENDED),
-    operation_name(
-        "iterator_Seek",
-        TraceOperation::Scan,
-        "the trace does not say how many records were read: one is",
-    ),
-    operation_name("iterator_SeekForPrev", TraceOperation::Skip, "stores here scan upwards only"),
-    operation_name("multiget", TraceOperation::Get, "each key is read alone"),
+    operation_name("get", Get, ""),
+    operation_name("put", Set, ""),
+    operation_name("delete", Remove, ""),
+    operation_name("single_delete", Remove, ""),
+    operation_name("range_delete", Skip, "the trace does not say where the range ends"),
+    operation_name("merge", Modify, APPENDED),
+    operation_name("iterator_Seek", Scan, "the trace does not say how many records were read: one is"),
+    operation_name("iterator_SeekForPrev", Skip, "stores here scan upwards only"),
+    operation_name("multiget", Get, "each key is read alone"),
 ];
 
 /// The words of storebench's own form.
 pub static OWN: [OperationName; 14] = [
-    operation_name("get", TraceOperation::Get, ""),
-    operation_name("read", TraceOperation::Get, ""),
-    operation_name("select", TraceOperation::Get, ""),
-    operation_name("set", TraceOperation::Set, ""),
-    operation_name("put", TraceOperation::Set, ""),
-    operation_name("write", TraceOperation::Set, ""),
-    operation_name("insert", TraceOperation::Set, ""),
-    operation_name("update", TraceOperation::Set, ""),
-    operation_name("upsert", TraceOperation::Set, ""),
-    operation_name("modify", TraceOperation::Modify, ""),
-    operation_name("remove", TraceOperation::Remove, ""),
-    operation_name("delete", TraceOperation::Remove, ""),
-    operation_name("scan", TraceOperation::Scan, ""),
-    operation_name("skip", TraceOperation::Skip, "the trace says so"),
+    operation_name("get", Get, ""),
+    operation_name("read", Get, ""),
+    operation_name("select", Get, ""),
+    operation_name("set", Set, ""),
+    operation_name("put", Set, ""),
+    operation_name("write", Set, ""),
+    operation_name("insert", Set, ""),
+    operation_name("update", Set, ""),
+    operation_name("upsert", Set, ""),
+    operation_name("modify", Modify, ""),
+    operation_name("remove", Remove, ""),
+    operation_name("delete", Remove, ""),
+    operation_name("scan", Scan, ""),
+    operation_name("skip", Skip, "the trace says so"),
 ];
 
 /// The word of a table, in whichever case.

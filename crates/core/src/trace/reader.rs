@@ -24,17 +24,11 @@ pub struct ReaderOptions {
     pub unit_ns: Option<u64>,
 }
 
+type CsvReader = csv::Reader<RationedReader<Source>>;
+
 enum Lines {
-    Csv {
-        reader: Box<csv::Reader<RationedReader<Source>>>,
-        columns: Columns,
-        fields: csv::ByteRecord,
-        ignored: Vec<String>,
-    },
-    Plain {
-        source: Source,
-        line: Vec<u8>,
-    },
+    Csv { reader: Box<CsvReader>, columns: Columns, fields: csv::ByteRecord, ignored: Vec<String> },
+    Plain { source: Source, line: Vec<u8> },
 }
 
 /// A trace that is being read.

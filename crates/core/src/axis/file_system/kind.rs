@@ -73,6 +73,10 @@ const POWERS_4K: &[u32] = &[1024, 2048, 4096];
 const POWERS_64K: &[u32] = &[512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
 const E2FSPROGS: Option<Tool> = Some(Tool { program: "mke2fs", package: "e2fsprogs" });
 
+const fn fuse(program: &'static str, package: &'static str, options: &'static str) -> Option<Fuse> {
+    Some(Fuse { tool: Tool { program, package }, options })
+}
+
 const NONE: FileSystemKind = FileSystemKind {
     name: "",
     clusters: &[4096],
@@ -124,10 +128,7 @@ pub static KINDS: &[FileSystemKind] = &[
         arguments: |cluster| {
             [ext("ext4", cluster, "lazy_itable_init=0"), split_words("-O ^has_journal")].concat()
         },
-        fuse: Some(Fuse {
-            tool: Tool { program: "fuse2fs", package: "fuse2fs" },
-            options: "fakeroot,nodev,nosuid",
-        }),
+        fuse: fuse("fuse2fs", "fuse2fs", "fakeroot,nodev,nosuid"),
         forgets: Some(
             "hands no sync of a folder, or of a file that is open for reading alone, on to its disk: a power cut can take \
              what was synced",
@@ -179,10 +180,7 @@ pub static KINDS: &[FileSystemKind] = &[
         format: Some(Tool { program: "mkfs.exfat", package: "exfatprogs" }),
         arguments: |cluster| split_words(&format!("-c {cluster}")),
         kernel: &["exfat"],
-        fuse: Some(Fuse {
-            tool: Tool { program: "mount.exfat-fuse", package: "exfat-fuse" },
-            options: "umask=077,nodev,nosuid",
-        }),
+        fuse: fuse("mount.exfat-fuse", "exfat-fuse", "umask=077,nodev,nosuid"),
         options: "umask=077",
         ownerless: true,
         ..NONE
@@ -193,10 +191,7 @@ pub static KINDS: &[FileSystemKind] = &[
         format: Some(Tool { program: "mkfs.ntfs", package: "ntfs-3g" }),
         arguments: |cluster| split_words(&format!("-q -Q -F -c {cluster}")),
         kernel: &["ntfs3"],
-        fuse: Some(Fuse {
-            tool: Tool { program: "ntfs-3g", package: "ntfs-3g" },
-            options: "umask=077,big_writes,nodev,nosuid",
-        }),
+        fuse: fuse("ntfs-3g", "ntfs-3g", "umask=077,big_writes,nodev,nosuid"),
         options: "umask=077",
         ownerless: true,
         ..NONE

@@ -104,13 +104,8 @@ impl LimitValues {
         }
         let too_few = (*limit == LimitKind::Processors && available < *asked)
             .then(|| format!("there are only {available} here"));
-        Ok(LimitReport {
-            limit: *limit,
-            asked: *asked,
-            in_force,
-            by: Some(mechanism.to_string()),
-            remark: remark.clone().or(too_few),
-        })
+        let (by, remark) = (Some(mechanism.to_string()), remark.clone().or(too_few));
+        Ok(LimitReport { limit: *limit, asked: *asked, in_force, by, remark })
     }
 
     fn value_in_groups(&self, limit: LimitKind) -> Result<Option<u64>, String> {

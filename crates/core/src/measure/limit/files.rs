@@ -166,7 +166,7 @@ pub fn evidence(folder: &Path, version: Version) -> LimitCounts {
         text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
     };
     let cpu = read("cpu.stat");
-    let (hits, kills, throttled_ns) = match version {
+    let (memory_limit_hits, kills, throttled_ns) = match version {
         Version::V2 => {
             let events = read("memory.events");
             let us = value(&cpu, "throttled_usec");
@@ -177,12 +177,7 @@ pub fn evidence(folder: &Path, version: Version) -> LimitCounts {
             (hits, value(&read("memory.oom_control"), "oom_kill"), value(&cpu, "throttled_time"))
         }
     };
-    LimitCounts {
-        memory_limit_hits: hits,
-        kills,
-        throttled_periods: value(&cpu, "nr_throttled"),
-        throttled_ns,
-    }
+    LimitCounts { memory_limit_hits, kills, throttled_periods: value(&cpu, "nr_throttled"), throttled_ns }
 }
 
 #[cfg(test)]

@@ -55,14 +55,9 @@ mod tests {
 
     #[test]
     fn work_that_is_over_before_its_slice_is_doubted() {
-        let operations = || {
-            vec![
-                operation("get", Some((950, 1000))),
-                operation("insert", Some((60, 1000))),
-                operation("update", Some((0, 0))),
-                operation("remove", None),
-            ]
-        };
+        let counted = [Some((950, 1000)), Some((60, 1000)), Some((0, 0)), None];
+        let named = || ["get", "insert", "update", "remove"].into_iter().zip(counted);
+        let operations = || named().map(|(name, counted)| operation(name, counted)).collect();
         assert_eq!(figures_with_warnings(operations(), 55_000), ["get"]);
         assert_eq!(figures_with_warnings(operations(), 40_000), ["get", "insert"]);
         assert!(figures_with_warnings(operations(), 1_000_000).is_empty());
