@@ -140,7 +140,7 @@ impl Redb {
 
 impl Store for Redb {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(RedbSession { store: self }))
+        Ok(Box::new(self))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -194,35 +194,31 @@ impl Store for Redb {
     }
 }
 
-struct RedbSession<'a> {
-    store: &'a Redb,
-}
-
 /// A read transaction is one state of the database: to see the newest, every call begins one.
-impl Session for RedbSession<'_> {
+impl Session for &Redb {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.store.write(self.store.commit, |table| insert_new(table, key, value))
+        self.write(self.commit, |table| insert_new(table, key, value))
     }
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.store.write(self.store.commit, |table| {
+        self.write(self.commit, |table| {
             let old = table.insert(key, value).map_err(write_error)?;
             old.map(drop).ok_or(StoreError::Missing)
         })
     }
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let table = self.store.read()?.open_table(RECORDS).map_err(StoreError::engine)?;
+        let table = self.read()?.open_table(RECORDS).map_err(StoreError::engine)?;
         let value = table.get(key).map_err(StoreError::engine)?;
         Ok(value.map(|value| visit(value.value())).is_some())
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        self.store.write(self.store.commit, |table| remove_known(table, key))
+        self.write(self.commit, |table| remove_known(table, key))
     }
 
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
-        let table = self.store.read()?.open_table(RECORDS).map_err(StoreError::engine)?;
+        let table = self.read()?.open_table(RECORDS).map_err(StoreError::engine)?;
         let mut count = 0;
         for record in table.range(from..).map_err(StoreError::engine)?.take(limit) {
             let (key, value) = record.map_err(StoreError::engine)?;
@@ -233,17 +229,17 @@ impl Session for RedbSession<'_> {
     }
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        self.store.write(self.store.commit, |table| {
+        self.write(self.commit, |table| {
             records.iter().try_for_each(|(key, value)| insert_new(table, key, value))
         })
     }
 
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
-        self.store.write(self.store.commit, |table| keys.iter().try_for_each(|key| remove_known(table, key)))
+        self.write(self.commit, |table| keys.iter().try_for_each(|key| remove_known(table, key)))
     }
 
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
-        self.store.write(self.store.commit, |table| work(&mut OpenTransaction { table }))
+        self.write(self.commit, |table| work(&mut OpenTransaction { table }))
     }
 }
 

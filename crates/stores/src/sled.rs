@@ -163,6 +163,11 @@ impl Sled {
         if self.flush { self.flush().map(drop) } else { Ok(()) }
     }
 
+    fn write(&self, batch: Batch) -> Result<()> {
+        self.db.apply_batch(batch).map_err(StoreError::engine)?;
+        self.after_write()
+    }
+
     fn size_on_disk(&self) -> Result<u64> {
         self.db.size_on_disk().map_err(StoreError::engine)
     }
@@ -188,7 +193,7 @@ impl Sled {
 
 impl Store for Sled {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(SledSession { store: self }))
+        Ok(Box::new(self))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -240,40 +245,29 @@ impl Store for Sled {
     }
 }
 
-struct SledSession<'a> {
-    store: &'a Sled,
-}
-
-impl SledSession<'_> {
-    fn write(&mut self, batch: Batch) -> Result<()> {
-        self.store.db.apply_batch(batch).map_err(StoreError::engine)?;
-        self.store.after_write()
-    }
-}
-
-impl Session for SledSession<'_> {
+impl Session for &Sled {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.update(key, value)
     }
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.store.db.insert(key, value).map_err(StoreError::engine)?;
-        self.store.after_write()
+        self.db.insert(key, value).map_err(StoreError::engine)?;
+        self.after_write()
     }
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let value = self.store.db.get(key).map_err(StoreError::engine)?;
+        let value = self.db.get(key).map_err(StoreError::engine)?;
         Ok(value.map(|value| visit(&value)).is_some())
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        self.store.db.remove(key).map_err(StoreError::engine)?;
-        self.store.after_write()
+        self.db.remove(key).map_err(StoreError::engine)?;
+        self.after_write()
     }
 
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let mut count = 0;
-        for record in self.store.db.range(from..).take(limit) {
+        for record in self.db.range(from..).take(limit) {
             let (key, value) = record.map_err(StoreError::engine)?;
             visit(&key, &value);
             count += 1;
@@ -296,12 +290,12 @@ impl Session for SledSession<'_> {
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         // sled would do it again after a conflict, of which it has none: a transaction locks all others out.
         let work = RefCell::new(work);
-        let outcome = self.store.db.transaction(|tree| {
+        let outcome = self.db.transaction(|tree| {
             let work = &mut *work.borrow_mut();
             work(&mut OpenTransaction { tree }).map_err(ConflictableTransactionError::Abort)
         });
         match outcome {
-            Ok(()) => self.store.after_write(),
+            Ok(()) => self.after_write(),
             Err(TransactionError::Abort(error)) => Err(error),
             Err(TransactionError::Storage(error)) => Err(StoreError::engine(error)),
         }

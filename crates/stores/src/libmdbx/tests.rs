@@ -10,15 +10,15 @@ use super::structures::{
 use super::{LIBMDBX, Sizes, max_key_bytes, open_environment, version};
 use crate::support::testing::{new_folder, opened, refused, setting};
 
-/// A field or structure of ours, and C's; `size_of(..)` is the structure's.
+/// A structure of ours, and C's, with the fields that both name alike.
 macro_rules! alike {
-    ($($ours:ident = $theirs:literal { $($field:ident = $their_field:literal),* };)*) => {{
+    ($($ours:ident = $theirs:literal { $($($field:ident).+),* };)*) => {{
         let mut c = String::from("#include <stddef.h>\n#include <mdbx.h>\n");
         $(
             c += &format!("_Static_assert(sizeof({}) == {}, \"\");\n", $theirs, size_of::<$ours>());
             $(c += &format!(
                 "_Static_assert(offsetof({}, {}) == {}, \"\");\n",
-                $theirs, $their_field, offset_of!($ours, $field)
+                $theirs, stringify!($($field).+), offset_of!($ours, $($field).+)
             );)*
         )*
         c
@@ -28,28 +28,20 @@ macro_rules! alike {
 #[test]
 fn structures_are_those_of_the_header() {
     let c = alike! {
-        MDBX_val = "MDBX_val" { iov_base = "iov_base", iov_len = "iov_len" };
+        MDBX_val = "MDBX_val" { iov_base, iov_len };
         MDBX_stat = "MDBX_stat" {
-            ms_psize = "ms_psize", ms_depth = "ms_depth", ms_branch_pages = "ms_branch_pages",
-            ms_leaf_pages = "ms_leaf_pages", ms_overflow_pages = "ms_overflow_pages", ms_entries = "ms_entries"
+            ms_psize, ms_depth, ms_branch_pages, ms_leaf_pages, ms_overflow_pages, ms_entries
         };
         MDBX_envinfo = "MDBX_envinfo" {
-            mi_geo = "mi_geo", mi_last_pgno = "mi_last_pgno", mi_recent_txnid = "mi_recent_txnid",
-            mi_maxreaders = "mi_maxreaders", mi_dxb_pagesize = "mi_dxb_pagesize", mi_mode = "mi_mode"
+            mi_geo, mi_geo.upper, mi_geo.grow, mi_last_pgno, mi_recent_txnid, mi_maxreaders, mi_dxb_pagesize,
+            mi_mode
         };
         Geometry = "((MDBX_envinfo *)0)->mi_geo" {};
         MDBX_chk_callbacks_t = "MDBX_chk_callbacks_t" {};
-        MDBX_chk_context_t = "MDBX_chk_context_t" { result = "result" };
+        MDBX_chk_context_t = "MDBX_chk_context_t" { result, result.total_problems };
         Found = "((MDBX_chk_context_t *)0)->result" {};
-        MDBX_version_info = "struct MDBX_version_info" { patch = "patch" };
-    } + &format!(
-        "_Static_assert(offsetof(MDBX_chk_context_t, result.total_problems) == {}, \"\");\n\
-         _Static_assert(offsetof(MDBX_envinfo, mi_geo.upper) == {}, \"\");\n\
-         _Static_assert(offsetof(MDBX_envinfo, mi_geo.grow) == {}, \"\");\n",
-        offset_of!(MDBX_chk_context_t, result.total_problems),
-        offset_of!(MDBX_envinfo, mi_geo.upper),
-        offset_of!(MDBX_envinfo, mi_geo.grow),
-    );
+        MDBX_version_info = "struct MDBX_version_info" { patch };
+    };
     let folder = new_folder();
     let file = folder.path().join("structures.c");
     std::fs::write(&file, &c).unwrap();
