@@ -37,8 +37,7 @@ pub struct BlockKey {
 pub struct Entry<'a> {
     /// The position of the run among those given.
     pub run: usize,
-    /// The trial.
-    pub trial: &'a TrialResult,
+    pub(crate) trial: &'a TrialResult,
 }
 
 impl<'a> Entry<'a> {
@@ -56,8 +55,7 @@ impl<'a> Entry<'a> {
 /// What all trials of a group share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupKey {
-    /// The hardware's name.
-    pub hardware: String,
+    pub(crate) hardware: String,
     /// The guarantee asked for; `None` if cells have none.
     pub asked: Option<GuaranteeChoice>,
     /// The tier given; `None` if no trial got far enough to report it, and if cells have no guarantee.
@@ -116,10 +114,8 @@ impl fmt::Display for GuaranteeLabel {
 /// A cell that was left out, with the reason.
 #[derive(Debug, Clone)]
 pub struct OmittedCell<'a> {
-    /// The cell.
-    pub cell: Cell,
-    /// Why.
-    pub reason: &'a LeftOutReason,
+    pub(crate) cell: Cell,
+    pub(crate) reason: &'a LeftOutReason,
 }
 
 impl OmittedCell<'_> {
@@ -153,8 +149,7 @@ pub struct Merged<'a> {
     pub groups: Vec<Group<'a>>,
     /// The facets that all groups share.
     common: BTreeSet<(Axis, String)>,
-    /// The kind of memory that is compared.
-    pub memory: Basis,
+    pub(crate) memory: Basis,
     /// Published findings that the runs are checked against.
     pub claims: Vec<StudyClaims>,
     /// Published tables that the runs are compared with.

@@ -4,11 +4,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use indexmap::IndexSet;
+use serde_json::{Value, json};
 use storebench_core::cell::{Axis, Background, Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
 use storebench_core::result::*;
 use storebench_core::store::{Guarantee, Setting, StoreBuild};
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
+
+const STARTED: &str = "2025-01-02T03:04:05Z";
 
 /// One made trial.
 #[derive(Clone)]
@@ -120,34 +124,23 @@ impl Sample {
             store_build: self.build.clone(),
             ..measured(self.ns)
         });
+        let background = (self.cell.background() != Background::None).then(|| BackgroundReport {
+            description: "decoded a video".into(),
+            unit: "frames".into(),
+            progress: 45.0,
+            at_work_share: 1.0,
+        });
+        let json = json!({
+            "format": FORMAT_VERSION, "cell": {}, "block": block, "position": position, "started": STARTED,
+            "wall_s": 1.5, "load_1min": 0.25, "file_creation_ns": 25_000, "outcome": { "status": "ok" }
+        });
         TrialResult {
-            format: FORMAT_VERSION,
             cell: self.cell.clone(),
-            block,
-            position,
-            started: "2025-01-02T03:04:05Z".into(),
-            wall_s: 1.5,
-            stage_s: None,
-            load_1min: Some(0.25),
-            background: (self.cell.background() != Background::None).then(background),
-            machine: None,
-            others_processors: None,
-            disk: None,
-            file_creation_ns: Some(25_000),
-            resources: None,
+            background,
             outcome: self.outcome.clone(),
             measured,
+            ..serde_json::from_value(json).unwrap()
         }
-    }
-}
-
-/// The report of every load.
-fn background() -> BackgroundReport {
-    BackgroundReport {
-        description: "decoded a video".into(),
-        unit: "frames".into(),
-        progress: 45.0,
-        at_work_share: 1.0,
     }
 }
 
@@ -298,56 +291,27 @@ pub fn blocks(hardware: &str, blocks: &[Vec<Sample>]) -> Run {
             trials.push(sample.trial(block as u32, trials.len() as u64));
         }
     }
-    let mut stores: Vec<StoreInfo> = Vec::new();
-    for trial in &trials {
-        if !stores.iter().any(|store| store.name == trial.cell.store()) {
-            stores.push(StoreInfo {
-                name: trial.cell.store().to_owned(),
-                version: "1.2.3".into(),
-                server: false,
-                library: None,
-            });
-        }
-    }
-    Run::new(header(hardware, stores), trials)
+    let names: IndexSet<&str> = trials.iter().map(|trial| trial.cell.store()).collect();
+    let stores = names.into_iter().map(|name| json!({ "name": name, "version": "1.2.3" }));
+    Run::new(header(hardware, stores.collect()), trials)
 }
 
-fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
-    let location = serde_json::json!({
-        "name": DEFAULT_PLACE, "path": "/srv/bench", "file_system": "ext4", "mount_options": "rw,relatime",
-        "device": "nvme0n1", "device_model": "Example 980", "rotates": false, "free_bytes": 100_u64 << 30
-    });
-    RunHeader {
-        format: FORMAT_VERSION,
-        storebench: "0.1.0".into(),
-        study: "crud".into(),
-        preset: None,
-        title: "File system or embedded key-value database".into(),
-        hardware: hardware.into(),
-        started: "2025-01-02T03:04:05Z".into(),
-        command: vec!["storebench".into(), "run".into(), "crud".into()],
-        plan: "name = \"crud\"\n".into(),
-        environment: Environment {
-            cpu: Some("Example CPU 9000".into()),
-            cores: 2,
-            memory_bytes: Some(8 << 30),
-            kernel: "Linux 6.1.0".into(),
-            distribution: Some("Debian GNU/Linux 12".into()),
-            virtualisation: Some("none".into()),
-            governor: None,
-            load_1min: Some(0.1),
-            clock_ns: 10.0,
-            clock: "tsc".into(),
-            machine_id: None,
+fn header(hardware: &str, stores: Vec<Value>) -> RunHeader {
+    let json = json!({
+        "format": FORMAT_VERSION, "storebench": "0.1.0", "study": "crud", "hardware": hardware, "started": STARTED,
+        "title": "File system or embedded key-value database", "command": ["storebench", "run", "crud"],
+        "plan": "name = \"crud\"\n",
+        "environment": {
+            "cpu": "Example CPU 9000", "cores": 2, "memory_bytes": 8_u64 << 30, "kernel": "Linux 6.1.0", "load_1min": 0.1,
+            "distribution": "Debian GNU/Linux 12", "virtualisation": "none", "clock_ns": 10.0, "clock": "tsc"
         },
-        locations: vec![serde_json::from_value(location).unwrap()],
-        stores,
-        left_out: vec![],
-        interim_analyses: vec![],
-        strict_early: false,
-        blocks_before: 0,
-        shard: None,
-    }
+        "locations": [{
+            "name": DEFAULT_PLACE, "path": "/srv/bench", "file_system": "ext4", "mount_options": "rw,relatime",
+            "device": "nvme0n1", "device_model": "Example 980", "rotates": false, "free_bytes": 100_u64 << 30
+        }],
+        "stores": stores, "left_out": []
+    });
+    serde_json::from_value(json).unwrap()
 }
 
 const SIZES: [(u64, u64); 4] = [(1, 1024), (1024, 10_240), (10_240, 102_400), (102_400, 1 << 20)];

@@ -580,6 +580,7 @@ mod tests {
     use storebench_core::result::{CutCheck, CutResults, StateFinding, StorageBacking, WrittenRecords};
     use storebench_core::store::{GuaranteeOffer, Library, StoreDef, StoreKind};
     use storebench_core::units::SizeRange;
+    use storebench_host::run::Run;
 
     use super::*;
     use crate::data::samples::{Sample, blocks};
@@ -628,9 +629,12 @@ mod tests {
         let cuts = CutResults { found, ..CutResults::default() };
         run.trials[0].measured.as_mut().unwrap().cut_check = Some(CutCheck::Made(Box::new(cuts)));
         let table: Vec<StoreDef> = times.iter().map(|(store, _)| def(store)).collect();
-        let runs = [run];
-        let merged = Merged::new(&runs, &table);
-        read(&Report::new(&merged))
+        report_of(&[run], &table, read)
+    }
+
+    /// What is read from the report of runs.
+    fn report_of<R>(runs: &[Run], table: &[StoreDef], read: impl Fn(&Report<'_>) -> R) -> R {
+        read(&Report::new(&Merged::new(runs, table)))
     }
 
     fn brief_text(report: &Report<'_>) -> String {
@@ -675,15 +679,12 @@ mod tests {
         assert_eq!(costs, [(Some(Loss::Whole), false); 2], "none is riskier than the other");
         let runs =
             [blocks("box", &[stores.map(|(store, _)| Sample::new(store).guarantee("power")).to_vec()])];
-        let table = [StoreDef { offers: RISKY, ..def("lmdb") }, def("redb")];
-        let merged = Merged::new(&runs, &table);
-        let lines = brief_text(&Report::new(&merged));
+        let lines = report_of(&runs, &[StoreDef { offers: RISKY, ..def("lmdb") }, def("redb")], brief_text);
         let sentence = "(a write survives a power cut): of the stores with figures only redb is not riskier.";
         assert!(lines.contains(sentence), "{lines}");
         let alone = [StoreDef { offers: RISKY, ..def("lmdb") }, StoreDef { offers: RISKY, ..def("redb") }];
-        let merged = Merged::new(&runs, &alone);
-        let report = Report::new(&merged);
-        assert_eq!(report.standings()[0].answers[0].1.risk, Some(Loss::Whole), "no safer one was measured");
+        let risk = report_of(&runs, &alone, |report| report.standings()[0].answers[0].1.risk);
+        assert_eq!(risk, Some(Loss::Whole), "no safer one was measured");
     }
 
     #[test]
@@ -693,17 +694,15 @@ mod tests {
             "box",
             &[vec![Sample::new("lmdb").guarantee("power"), Sample::new("redb").guarantee("power")]],
         )];
+        let power_cuts = |report: &Report<'_>| {
+            let rows = &report.standings()[0].tables[0].rows;
+            ["lmdb", "redb"].map(|store| rows.iter().find(|row| row.store == store).unwrap().power_cut)
+        };
         let table = [StoreDef { library: Some(&LIBRARY), ..def("lmdb") }, def("redb")];
-        let merged = Merged::new(&runs, &table);
-        let report = Report::new(&merged);
-        let rows = &report.standings()[0].tables[0].rows;
-        let power_cut = |store: &str| rows.iter().find(|row| row.store == store).unwrap().power_cut;
-        assert_eq!((power_cut("lmdb"), power_cut("redb")), (None, Some(Loss::Nothing)));
-        let admits = StoreDef { library: Some(&LIBRARY), offers: RISKY, ..def("lmdb") };
-        let table = [admits, def("redb")];
-        let merged = Merged::new(&runs, &table);
-        let report = Report::new(&merged);
-        assert_eq!(report.standings()[0].answers[0].1.riskier[0].loss, Loss::Whole, "it says so itself");
+        assert_eq!(report_of(&runs, &table, power_cuts), [None, Some(Loss::Nothing)]);
+        let admits = [StoreDef { library: Some(&LIBRARY), offers: RISKY, ..def("lmdb") }, def("redb")];
+        let loss = report_of(&runs, &admits, |report| report.standings()[0].answers[0].1.riskier[0].loss);
+        assert_eq!(loss, Loss::Whole, "it says so itself");
     }
 
     #[test]
@@ -717,9 +716,8 @@ mod tests {
                 trial.measured.as_mut().unwrap().written =
                     Some(WrittenRecords { records, key_bytes, value_bytes: 100 });
             }
-            let (table, runs) = ([StoreDef { settings: BUFFER, ..def("lmdb") }, def("redb")], [run]);
-            let merged = Merged::new(&runs, &table);
-            Report::new(&merged).standings()[0].tables[0].unfilled.clone()
+            let table = [StoreDef { settings: BUFFER, ..def("lmdb") }, def("redb")];
+            report_of(&[run], &table, |report| report.standings()[0].tables[0].unfilled.clone())
         };
         assert!(unfilled_line(10, 32).is_some_and(|line| line.ends_with("for being full: lmdb (4KiB).")));
         assert_eq!(unfilled_line(10, 1_600), None, "what the buffer keeps for a record counts, too");
@@ -737,10 +735,10 @@ mod tests {
         let names_taken = |sqlite: &'static [GuaranteeOffer], redb: &'static [GuaranteeOffer]| {
             let table =
                 [StoreDef { offers: sqlite, ..def("sqlite") }, StoreDef { offers: redb, ..def("redb") }];
-            let merged = Merged::new(&runs, &table);
-            let report = Report::new(&merged);
-            let take = &report.standings()[0].answers[0].1.take;
-            take.iter().map(|contestant| contestant.store.clone()).collect::<Vec<_>>().join(" ")
+            report_of(&runs, &table, |report| {
+                let take = &report.standings()[0].answers[0].1.take;
+                take.iter().map(|contestant| contestant.store.clone()).collect::<Vec<_>>().join(" ")
+            })
         };
         // redb is the smaller.
         assert_eq!(names_taken(SAFE, SAFE), "redb sqlite");
@@ -756,11 +754,10 @@ mod tests {
             let large = [sample("lmdb", 9000.0), sample("redb", ns)].map(|sample| sample.size(large));
             small.into_iter().chain(large).collect::<Vec<_>>()
         };
-        let runs = [blocks("box", &(0..5).map(block).collect::<Vec<_>>())];
-        let merged = Merged::new(&runs, &[]);
-        let report = Report::new(&merged);
-        let rows = report.standings()[0].tables.iter().flat_map(|table| &table.rows);
-        (brief_text(&report), rows.map(|row| (row.store.clone(), row.mark)).collect())
+        report_of(&[blocks("box", &(0..5).map(block).collect::<Vec<_>>())], &[], |report| {
+            let rows = report.standings()[0].tables.iter().flat_map(|table| &table.rows);
+            (brief_text(report), rows.map(|row| (row.store.clone(), row.mark)).collect())
+        })
     }
 
     #[test]
@@ -786,11 +783,10 @@ mod tests {
                 };
                 vec![sample("DELETE", 1000.0), sample("TRUNCATE", 999.9), sample("PERSIST", last)]
             };
-            let runs = [blocks("box", &(0..5).map(block).collect::<Vec<_>>())];
-            let merged = Merged::new(&runs, &[]);
-            let report = Report::new(&merged);
-            let is_marked = rows(&report).iter().any(|(_, mark, _)| *mark != Mark::None);
-            (brief_text(&report), is_marked)
+            let is_marked = |report: &Report<'_>| rows(report).iter().any(|(_, mark, _)| *mark != Mark::None);
+            report_of(&[blocks("box", &(0..5).map(block).collect::<Vec<_>>())], &[], |report| {
+                (brief_text(report), is_marked(report))
+            })
         };
         let (lines, is_marked) = read_brief(1000.1);
         let sentence = "): no two are told apart by the time of an operation.";

@@ -168,9 +168,8 @@ mod tests {
     ) -> Vec<&'static str> {
         const KNOWN: [&str; 3] = ["lmdb", "redb", "sqlite"];
         let block = |number: usize| {
-            let times =
-                stores.iter().map(|(store, ns, share, step)| (store, noisy(*ns, *share, *step)(number)));
-            times.map(|(store, ns)| Sample::new(store).ns(ns)).collect()
+            let time = |(_, ns, share, step): &Noisy| noisy(*ns, *share, *step)(number);
+            stores.iter().map(|store| Sample::new(store.0).ns(time(store))).collect()
         };
         let mut run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
         run.header.interim_analyses = interim::plan_open_analyses(1);
