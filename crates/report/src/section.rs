@@ -29,6 +29,19 @@ pub struct Section {
     pub(crate) blocks: fn(&Merged<'_>) -> Vec<Block>,
 }
 
+impl Section {
+    /// A section below the answer and at a run's end, to be filled.
+    pub(crate) const ABOVE: Section = Section {
+        name: "",
+        title: "",
+        link: "",
+        stands: PagePosition::Above,
+        at_end: true,
+        shapes: &[],
+        blocks: |_| Vec::new(),
+    };
+}
+
 /// The place of a section in the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PagePosition {

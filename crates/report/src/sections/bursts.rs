@@ -5,17 +5,16 @@ use storebench_core::result::{Burst, Measurements};
 use super::store_rows::{self, Row};
 use crate::column::{P99, Unit};
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
 use crate::stats::{median, quantile};
 
 pub const SECTION: Section = Section {
     name: "bursts",
     title: "Bursts: ten times the load for a short time",
     link: "Bursts",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&BURSTS],
     blocks,
+    ..Section::ABOVE
 };
 
 const BURSTS: Shape = Shape {

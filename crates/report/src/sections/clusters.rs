@@ -3,18 +3,15 @@
 use crate::column::Unit;
 use crate::data::clusters::{Clusters, Map, MapSpot, clusters, heading};
 use crate::data::merge::Merged;
-use crate::section::{
-    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Tone, Visibility,
-};
+use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Tone, Visibility};
 
 pub const SECTION: Section = Section {
     name: "clusters",
     title: "File systems by cluster size in bytes: mean latency, space beyond lengths",
     link: "File systems",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&CLUSTERS],
     blocks,
+    ..Section::ABOVE
 };
 
 const CLUSTERS: Shape = Shape {

@@ -5,16 +5,15 @@ use storebench_core::result::{CallStatistics, ConcurrentWork, Measurements};
 use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
 
 pub const SECTION: Section = Section {
     name: "concurrent_work",
     title: "Backups and large batches during the steps",
     link: "Concurrent work",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&CONCURRENT_WORK],
     blocks,
+    ..Section::ABOVE
 };
 
 const CONCURRENT_WORK: Shape = Shape {

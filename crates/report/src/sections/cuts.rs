@@ -13,9 +13,7 @@ use crate::data::standings::heading;
 use crate::judge::danger::{
     CONFIDENCE, control_counts, dangerous_harms, holds, is_sound, loss_bound, lost_nothing, share_interval,
 };
-use crate::section::{
-    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
-};
+use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
 use crate::stats::{Interval, quantile};
 
 /// The section.
@@ -23,10 +21,9 @@ pub const SECTION: Section = Section {
     name: "cuts",
     title: "Power cuts: states of the disk that a cut can leave, and what each store has in them",
     link: "Power cuts",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&CUTS],
     blocks,
+    ..Section::ABOVE
 };
 
 const CUTS: Shape = Shape {

@@ -8,19 +8,16 @@ use crate::data::effects::{
     describe_guarantee, effects,
 };
 use crate::data::merge::Merged;
-use crate::section::{
-    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
-};
+use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
 use crate::stats::{Estimate, MIN_BLOCKS};
 
 pub const SECTION: Section = Section {
     name: "effects",
     title: "What settings are worth",
     link: "What settings are worth",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&MAIN, &TOGETHER, &COMBINATIONS],
     blocks,
+    ..Section::ABOVE
 };
 
 const MOST_SHOWN: usize = 8;

@@ -12,18 +12,15 @@ use crate::data::matrix::SortedTrials;
 use crate::data::merge::{Group, Merged};
 use crate::data::names::join_parts;
 use crate::layout::words::position_in_full;
-use crate::section::{
-    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Tone, Visibility,
-};
+use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Tone, Visibility};
 
 pub const SECTION: Section = Section {
     name: "estimates",
     title: "Estimated on other disks: the time of an operation, not measured there",
     link: "Estimates",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&ESTIMATES],
     blocks,
+    ..Section::ABOVE
 };
 
 const ESTIMATES: Shape = Shape {

@@ -6,18 +6,15 @@ use super::store_rows::head;
 use crate::data::faults::{StoreFaults, faults_of_stores};
 use crate::data::merge::Merged;
 use crate::data::names::join_parts;
-use crate::section::{
-    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
-};
+use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
 
 pub const SECTION: Section = Section {
     name: "faults",
     title: "Faults of the disk: what each store said, and what it kept",
     link: "Faults",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&FAULTS],
     blocks,
+    ..Section::ABOVE
 };
 
 const FAULTS: Shape = Shape {

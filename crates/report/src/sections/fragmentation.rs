@@ -5,17 +5,16 @@ use storebench_core::result::{FilePieces, Fragmentation, Measurements};
 use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
 use crate::stats::quantile;
 
 pub const SECTION: Section = Section {
     name: "fragmentation",
     title: "Fragmentation: scans and files of an aged set",
     link: "Fragmentation",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&FRAGMENTATION],
     blocks,
+    ..Section::ABOVE
 };
 
 const FRAGMENTATION: Shape = Shape {

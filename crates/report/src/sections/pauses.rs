@@ -6,16 +6,15 @@ use super::bursts::{by_load, load};
 use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
 
 pub const SECTION: Section = Section {
     name: "pauses",
     title: "Pauses, and the work that the engine did for itself",
     link: "Pauses",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&PAUSES],
     blocks,
+    ..Section::ABOVE
 };
 
 const PAUSES: Shape = Shape {

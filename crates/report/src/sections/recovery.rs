@@ -13,19 +13,16 @@ use crate::column::Unit;
 use crate::data::matrix::SortedTrials;
 use crate::data::merge::{Group, Merged};
 use crate::data::names::join_parts;
-use crate::section::{
-    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
-};
+use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
 use crate::stats::quantile;
 
 pub const SECTION: Section = Section {
     name: "recovery",
     title: "Opening: how long a store takes after a kill, after a power cut, and after it was closed",
     link: "Recovery",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&RECOVERY, &OPENINGS],
     blocks,
+    ..Section::ABOVE
 };
 
 const RECOVERY: Shape = Shape {

@@ -10,18 +10,15 @@ use crate::data::merge::{Group, Merged};
 use crate::data::names::join_parts;
 use crate::data::requests::{Part, PartRequests, requests_by_part};
 use crate::layout::words::position_in_full;
-use crate::section::{
-    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
-};
+use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
 
 pub const SECTION: Section = Section {
     name: "requests",
     title: "Requests to the simulated disk, as it counted them",
     link: "Requests",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&REQUESTS],
     blocks,
+    ..Section::ABOVE
 };
 
 const REQUESTS: Shape = Shape {

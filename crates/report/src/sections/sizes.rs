@@ -5,9 +5,7 @@ use crate::data::merge::Merged;
 use crate::data::readable::Readable;
 use crate::data::sizes::words::{LEGEND, cliff, falls_by, sentences, size};
 use crate::data::sizes::{AtSize, Fall, Sizes, StoreFalls, sizes};
-use crate::section::{
-    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
-};
+use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
 use crate::stats::Summary;
 use crate::stats::cliff::Cliff;
 
@@ -15,10 +13,9 @@ pub const SECTION: Section = Section {
     name: "sizes",
     title: "Data against memory: where throughput falls",
     link: "Data / memory",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&SIZES],
     blocks,
+    ..Section::ABOVE
 };
 
 const SIZES: Shape = Shape {

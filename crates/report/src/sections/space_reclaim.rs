@@ -5,16 +5,15 @@ use storebench_core::result::{Measurements, SpaceReclaim};
 use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
 
 pub const SECTION: Section = Section {
     name: "space_reclaim",
     title: "Space reclaim: files after most records were removed",
     link: "Space reclaim",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&SPACE_RECLAIM],
     blocks,
+    ..Section::ABOVE
 };
 
 const SPACE_RECLAIM: Shape = Shape {

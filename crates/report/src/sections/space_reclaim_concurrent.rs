@@ -5,16 +5,15 @@ use storebench_core::result::{CallStatistics, ConcurrentCalls, Measurements, Rec
 use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
 
 pub const SECTION: Section = Section {
     name: "space_reclaim_concurrent",
     title: "Space reclaim during other work: what calls took meanwhile",
     link: "Space reclaim during work",
-    stands: PagePosition::Above,
-    at_end: true,
     shapes: &[&CALLS],
     blocks,
+    ..Section::ABOVE
 };
 
 const CALLS: Shape = Shape {

@@ -6,17 +6,17 @@ use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::data::rounds::{Figure, Growth, LAST, growth, kept_of_written, trend};
-use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
 use crate::stats::trend::Trend;
 
 pub const SECTION: Section = Section {
     name: "trends",
     title: "Trends over the last five rounds",
     link: "Trends",
-    stands: PagePosition::Above,
     at_end: false,
     shapes: &[&TRENDS],
     blocks,
+    ..Section::ABOVE
 };
 
 const TRENDS: Shape = Shape {
