@@ -71,31 +71,3 @@ fn row(name: &str, cells: [String; LOADS.len()]) -> String {
     let cells: String = cells.iter().map(|cell| format!(" {cell:>9}")).collect();
     format!("{name:<19}{cells}\n")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cli::output::WIDTH;
-
-    #[test]
-    fn every_disk_tells_its_parameters_with_their_sources_and_what_it_is_not() {
-        let list = list_all().unwrap();
-        for name in NAMES {
-            let disk = shipped(name).unwrap();
-            let text = describe_disk(name, &disk).unwrap();
-            let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            for Parameter { name: parameter, value, source } in disk.parameters() {
-                assert!(joined.contains(&format!("{parameter} = {value} source: {source}")), "{text}");
-            }
-            assert!(joined.contains("(simulated)") && joined.contains(&disk.lacks), "{text}");
-            assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-            assert!(list.contains(name));
-        }
-        assert!(list.lines().all(|line| line.chars().count() <= WIDTH), "{list}");
-        // The models' known answers are tested with them; here only the columns matter.
-        let words_of =
-            |name: &str| list.lines().find(|line| line.starts_with(name)).unwrap().split_whitespace();
-        let steady: Vec<&str> = words_of("steady").skip(1).take(4).collect();
-        assert_eq!(steady, ["1,000", "1,000", "1,000", "500"]);
-    }
-}

@@ -143,30 +143,3 @@ fn row(cells: [&str; 8]) -> String {
     let [name, memory, processors, read, write, reads, writes, disk] = cells;
     format!("{name:<19} {memory:>7} {processors:>10} {read:>6} {write:>6} {reads:>7} {writes:>8} {disk:>8}\n")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cli::output::WIDTH;
-
-    #[test]
-    fn every_machine_tells_each_figure_with_its_source() {
-        let support = LimitSupport::detect();
-        for name in NAMES {
-            let machine = shipped(name).unwrap();
-            let text = describe_machine(name, machine.clone(), &support);
-            let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            for (key, source) in &machine.sources {
-                assert!(joined.contains(source), "{name}: {key}: {joined}");
-            }
-            assert!(text.contains("not stood in for"), "{text}");
-            assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
-            assert!(list_all(&support).contains(name));
-        }
-        assert!(
-            list_all(&support).lines().all(|line| line.chars().count() <= WIDTH),
-            "{}",
-            list_all(&support)
-        );
-    }
-}
