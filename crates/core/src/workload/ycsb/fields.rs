@@ -256,7 +256,8 @@ mod tests {
             };
             for field in 0..fields.count {
                 assert!(is_field(5, field, 7, &value), "{properties} {field}");
-                for (record, version, bytes) in [(5, 8, &value[..]), (6, 7, &value), (5, 7, &value[..3])] {
+                for (record, version, bytes) in [(5, 8, &value[..]), (6, 7, &value[..]), (5, 7, &value[..3])]
+                {
                     assert!(!is_field(record, field, version, bytes), "{properties} {field}");
                 }
             }
