@@ -209,13 +209,18 @@ impl<'a> Aging<'a> {
         acknowledged: &mut Vec<AcknowledgedWrites>,
     ) -> Result<AgingOutcome, WorkloadError> {
         let store: &dyn Store = bench.store()?;
+        let LifeParameters { records: count, after_load, .. } = *self.work;
         let (mut load, mut loaded, mut fresh_scans_ns) = Default::default();
         let (tenths, aged_scans_ns, bursts) = worker_pool::run(
             self.gauge.clock,
             workers,
             || worker_pool::session(store),
             |session| {
-                (load, loaded) = self.load(batch, session, acknowledged)?;
+                let records = self.records;
+                let add = numbered(count, |batch, index| {
+                    batch.add(&records.key(index), |values| records.append_value(index, 0, values));
+                });
+                (load, loaded) = loader::load(Some(count), batch, session, acknowledged, after_load, add)?;
                 fresh_scans_ns = self.scans(session)?;
                 Ok(())
             },
@@ -257,20 +262,6 @@ impl<'a> Aging<'a> {
         reader.map_err(|error| WorkloadError::store("holding a reader", &error))
     }
 
-    fn load(
-        self,
-        batch: &mut Batch,
-        session: &mut (dyn Session + '_),
-        acknowledged: &mut Vec<AcknowledgedWrites>,
-    ) -> Result<(Load, WrittenRecords), WorkloadError> {
-        let Aging { work, records, .. } = self;
-        let add = |batch: &mut Batch, index| {
-            batch.add(&records.key(index), |values| records.append_value(index, 0, values));
-        };
-        let add = numbered(work.records, add);
-        loader::load(Some(work.records), batch, session, acknowledged, work.after_load, add)
-    }
-
     /// Does ten tenths, and more until the set is steady, if asked for.
     fn tenths<'s>(
         self,
@@ -306,7 +297,10 @@ impl<'a> Aging<'a> {
         (pool, store): (&mut LifePool<'_, 's, 'a>, &'s dyn Store),
         tenths: &[Tenth],
     ) -> Result<Vec<Counters>, WorkloadError> {
-        let per_second = self.steps_per_second(tenths);
+        // Steps per second at the end of its life.
+        let last = &tenths[tenths.len() - steady::LAST..];
+        let wall = last.iter().map(|tenth| tenth.elapsed.wall).sum::<Duration>();
+        let per_second = last.len() as f64 * self.work.steps as f64 / wall.as_secs_f64().max(1e-9);
         let burst = |load: &BurstLoad| {
             let schedule = Schedule::for_load(*load, per_second, self.work.burst_period);
             let order = LifeOrder { bursts: Some(schedule), store };
@@ -322,13 +316,6 @@ impl<'a> Aging<'a> {
             true => fragmentation::scans(session, self.work.records, self.gauge.clock),
             false => Ok(Vec::new()),
         }
-    }
-
-    /// Steps per second at the end of its life.
-    fn steps_per_second(self, tenths: &[Tenth]) -> f64 {
-        let last = &tenths[tenths.len() - steady::LAST..];
-        let wall = last.iter().map(|tenth| tenth.elapsed.wall).sum::<Duration>();
-        last.len() as f64 * self.work.steps as f64 / wall.as_secs_f64().max(1e-9)
     }
 }
 

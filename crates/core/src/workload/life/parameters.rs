@@ -57,7 +57,7 @@ impl LifeParameters {
     pub fn from_parameters(cell: &Cell, parameters: &Parameters) -> LifeParameters {
         let (records, turnover) = (cell.records().from, parameters.turnover.map_or(10, |times| times.0));
         LifeParameters {
-            churn: Churn::from_word(cell.text(Axis::CHURN)),
+            churn: Churn::from_cell(cell),
             records,
             threads: cell.threads().into(),
             steps: (records * turnover).div_ceil(TENTHS as u64),
@@ -132,7 +132,7 @@ pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
 }
 
 fn is_in_waves(cell: &Cell) -> bool {
-    Churn::from_word(cell.text(Axis::CHURN)) == Churn::Waves
+    Churn::from_cell(cell) == Churn::Waves
 }
 
 pub fn space(case: &Case<'_>) -> SpaceEstimate {

@@ -1,5 +1,7 @@
 //! The set of records: of constant size, each in a place, and what is done to it next.
 
+use crate::axis::Axis;
+use crate::cell::Cell;
 use crate::record::WAVES;
 use crate::workload::audit::Record;
 use crate::workload::choose::Chooser;
@@ -7,7 +9,8 @@ use crate::workload::choose::Chooser;
 const EXPONENT: f64 = 0.99;
 
 /// How the set is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Churn {
     /// Any record is overwritten, all alike.
     Uniform,
@@ -24,15 +27,8 @@ pub(crate) enum Churn {
 }
 
 impl Churn {
-    pub fn from_word(word: &str) -> Churn {
-        match word {
-            "zipfian" => Churn::Zipfian,
-            "waves" => Churn::Waves,
-            "replace" => Churn::Replace,
-            "queue" => Churn::Queue,
-            "log" => Churn::Log,
-            _ => Churn::Uniform,
-        }
+    pub fn from_cell(cell: &Cell) -> Churn {
+        cell.text(Axis::CHURN).parse().unwrap_or(Churn::Uniform)
     }
 
     /// Whether records are removed and inserted, not overwritten.

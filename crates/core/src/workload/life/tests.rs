@@ -173,11 +173,7 @@ fn a_planted_stall_is_the_longest_pause_of_the_tenths_that_have_it() {
     let stalls: Vec<usize> = (0..TENTHS).filter(|tenth| stalled(&measured.rounds[*tenth])).collect();
     // Every second one at least: another may have stood still for another reason.
     assert!((1..TENTHS).step_by(2).all(|tenth| stalls.contains(&tenth)), "{stalls:?}");
-}
-
-#[test]
-fn what_the_engine_did_in_a_pause_is_told_from_what_it_did_not() {
-    let measured = trial(&wrong(Way::Stalls), "uniform", &[], &[]).unwrap();
+    // What the engine did in a pause is told from what it did not.
     let pauses = measured.pauses.unwrap();
     let stall = STALL.as_nanos() as u64;
     assert_eq!((pauses.over_ns, pauses.calls), (10_000_000, 500));

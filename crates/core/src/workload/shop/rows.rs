@@ -126,8 +126,7 @@ impl Data {
     pub(crate) fn purchase(&self, thread: u64, number: u64) -> Purchase {
         let mut random = self.random(PURCHASES, thread, number);
         let order = self.draw_order(ids::client_id(thread, number), &mut random);
-        let mut looked_at = [0; LOOKED_AT];
-        looked_at.fill_with(|| random.next_u64() % self.rows(Table::Products));
+        let mut looked_at = std::array::from_fn(|_| random.next_u64() % self.rows(Table::Products));
         let chosen = (random.next_u64() % LOOKED_AT as u64) as usize;
         looked_at[chosen] = order.product;
         Purchase { order, looked_at, chosen }

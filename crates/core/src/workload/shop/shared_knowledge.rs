@@ -28,7 +28,7 @@ struct Stock {
 }
 
 /// The changes that had ended when a read of a product began.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct EndedChanges {
     taken: u32,
     brought: u32,

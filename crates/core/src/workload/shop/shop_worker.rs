@@ -3,10 +3,9 @@
 
 use super::check::Check;
 use super::kind::Kind;
-use super::rows::{LOOKED_AT, Purchase};
+use super::rows::Purchase;
 use super::schema::{ORDER_BYTES, Table};
 use super::shared::ShopContext;
-use super::shared_knowledge::EndedChanges;
 use super::tables::{PurchaseRequest, ReadBuffer, Tables};
 use crate::measure::series::Seconds;
 use crate::store::{self, StoreError};
@@ -172,10 +171,7 @@ impl<'a> ShopWorker<'a> {
         let shared = self.shared;
         let purchase = shared.data.purchase(self.thread, number);
         self.fill_request(&purchase);
-        let mut ended_changes = [EndedChanges::default(); LOOKED_AT];
-        for (ended_changes, product) in ended_changes.iter_mut().zip(purchase.looked_at) {
-            *ended_changes = shared.knowledge.state_before_read(product);
-        }
+        let ended_changes = purchase.looked_at.map(|product| shared.knowledge.state_before_read(product));
         shared.knowledge.begin_order(&purchase.order);
         let (was_changed, ticks) =
             self.time_transaction(Kind::Buy, |request, read_buffer| tables.buy(request, read_buffer))?;

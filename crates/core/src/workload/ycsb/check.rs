@@ -42,7 +42,6 @@ pub fn audit(
     Ok(Audit { records, read_back: chosen.len() as u64, seen_gone: 0, removed: 0, reopened, took_ns })
 }
 
-/// Reads records and checks their versions.
 fn read_back(
     shared: &YcsbContext<'_>,
     store: &dyn Store,

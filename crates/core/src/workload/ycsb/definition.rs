@@ -53,20 +53,13 @@ pub(crate) enum Distribution {
     Sequential,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum Lengths {
     Constant,
     Uniform,
     /// By Zipf's law, the shortest most often.
     Zipfian,
-}
-
-fn lengths(name: &str) -> Lengths {
-    match name {
-        "uniform" => Lengths::Uniform,
-        "zipfian" => Lengths::Zipfian,
-        _ => Lengths::Constant,
-    }
 }
 
 /// Both bounds included.
@@ -139,7 +132,7 @@ impl Definition {
         let scan = Span {
             least: properties.whole_number("minscanlength"),
             most: properties.whole_number("maxscanlength"),
-            law: lengths(properties.text("scanlengthdistribution")),
+            law: properties.text("scanlengthdistribution").parse().unwrap_or(Lengths::Constant),
         };
         let field = field_span(&properties);
         for (least, most, span) in
@@ -237,7 +230,7 @@ fn request_distribution(properties: &Properties, axis_value: &str) -> Distributi
 
 fn field_span(properties: &Properties) -> Span {
     let most = properties.whole_number("fieldlength");
-    let law = lengths(properties.text("fieldlengthdistribution"));
+    let law = properties.text("fieldlengthdistribution").parse().unwrap_or(Lengths::Constant);
     let least = if law == Lengths::Constant { most } else { properties.whole_number("minfieldlength") };
     Span { least, most, law }
 }

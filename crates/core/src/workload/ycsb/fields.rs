@@ -41,10 +41,6 @@ impl Fields {
         self.count as f64 * (self.records.mean_value() + self.prefix_bytes() as f64)
     }
 
-    fn is_constant(&self) -> bool {
-        self.mean() == self.largest() as f64
-    }
-
     fn prefix_bytes(&self) -> usize {
         if self.count > 1 { LENGTH_BYTES } else { 0 }
     }
@@ -164,7 +160,8 @@ impl Fields {
     }
 
     pub fn bytes(&self, versions: &Versions, live: u64) -> u64 {
-        if self.is_constant() {
+        // All have one length.
+        if self.mean() == self.largest() as f64 {
             return live * self.largest() as u64;
         }
         let field_bytes = |record, field| {
@@ -256,7 +253,8 @@ mod tests {
             };
             for field in 0..fields.count {
                 assert!(is_field(5, field, 7, &value), "{properties} {field}");
-                for (record, version, bytes) in [(5, 8, &value[..]), (6, 7, &value), (5, 7, &value[..3])] {
+                for (record, version, bytes) in [(5, 8, &value[..]), (6, 7, &value[..]), (5, 7, &value[..3])]
+                {
                     assert!(!is_field(record, field, version, bytes), "{properties} {field}");
                 }
             }

@@ -6,7 +6,6 @@ use super::name::Name;
 #[derive(Debug)]
 pub struct Order {
     records: Vec<u32>,
-    /// Each record's position.
     positions: Vec<u32>,
 }
 

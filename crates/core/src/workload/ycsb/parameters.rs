@@ -5,7 +5,6 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::definition::{Definition, Kind, Span};
-use super::law::Space as Records;
 use super::name::LONGEST;
 use crate::axis::file_system::FileSystem;
 use crate::cell::{Axis, Cell, Rate};
@@ -143,10 +142,6 @@ impl YcsbParameters {
     /// Requests of one thread in a round: thread counts differ by at most one.
     pub(crate) fn operations_of(&self, thread: u64) -> u64 {
         self.operations / self.threads + u64::from(thread < self.operations % self.threads)
-    }
-
-    pub fn space(&self) -> Records {
-        Records { loaded: self.loaded, max_records: self.most_records() }
     }
 
     pub fn most_records(&self) -> u64 {

@@ -2,7 +2,7 @@
 //! to just after it. A value to write is made right before, what was read is checked right after.
 
 use super::definition::Kind;
-use super::law::{LengthChooser, Requests};
+use super::law::{LengthChooser, Requests, Space};
 use super::name::Name;
 use super::recorder::{PART_READ, PART_UPDATE, PLACES, Recorder, calls_ns};
 use super::scanned_records::ScannedRecords;
@@ -60,12 +60,12 @@ impl<'a> YcsbWorker<'a> {
     pub fn new(shared: &'a YcsbContext<'a>, thread: u64, seed: u64) -> Result<YcsbWorker<'a>, String> {
         let work = &shared.work;
         let (largest, scans) = (shared.fields.largest(), shared.definition().includes(Kind::Scan));
-        let thread_of_all = (thread, work.threads);
+        let space = Space { loaded: work.loaded, max_records: work.most_records() };
         let longest_scan = if scans { shared.definition().scan.most } else { 0 };
         Ok(YcsbWorker {
             thread,
             shared,
-            chooser: Requests::new(shared.definition().distribution, work.space(), seed, thread_of_all)?,
+            chooser: Requests::new(work.definition.distribution, space, seed, (thread, work.threads))?,
             lengths: LengthChooser::new(shared.definition().scan, seed ^ thread)?,
             turn: thread << 32,
             queue: Vec::with_capacity(QUANTUM_OPERATIONS),
