@@ -27,7 +27,7 @@ use storebench_core::store::{
 use self::session::BerkeleySession;
 use super::linked::linked;
 use super::one_session::{CallTurn, OneSession};
-use super::support::{GivenSettings, expect_taken, sync_path};
+use super::support::{GivenSettings, expect_taken, offer, sync_path};
 
 pub const BERKELEYDB: StoreDef = StoreDef {
     name: "berkeleydb",
@@ -54,17 +54,9 @@ pub const BERKELEYDB: StoreDef = StoreDef {
                 Danger::new(Loss::Whole, Loss::Whole, "there is no log"),
             ],
         ),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Process,
-            "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, DB_TXN_WRITE_NOSYNC",
-            UNSYNCED,
-        ),
+        offer(Guarantee::Process, "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, DB_TXN_WRITE_NOSYNC", UNSYNCED),
         // As `default` without a setting: a page of 4 KiB, which a disk can tear.
-        GuaranteeOffer::replacing_values(
-            Guarantee::Power,
-            "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, pagesize=512",
-            SYNCED,
-        ),
+        offer(Guarantee::Power, "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, pagesize=512", SYNCED),
     ],
     shipped: Guarantee::None,
     settings: SETTINGS,

@@ -13,13 +13,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, MemoryShare, OpenOptions, Result, Session,
-    Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Upkeep,
+    Capabilities, Danger, Guarantee, HeldReader, MemoryShare, OpenOptions, Result, Session, Setting,
+    SettingDef, Store, StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
 use super::linked::linked;
 use super::owned::OwnedPointer;
-use super::support::GivenSettings;
+use super::support::{GivenSettings, offer};
 
 pub const LEVELDB: StoreDef = StoreDef {
     name: "leveldb",
@@ -34,8 +34,8 @@ pub const LEVELDB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::replacing_values(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
-        GuaranteeOffer::replacing_values(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
+        offer(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
+        offer(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
     ],
     shipped: Guarantee::Process,
     settings: SETTINGS,

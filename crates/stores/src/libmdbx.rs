@@ -13,15 +13,15 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 
 use storebench_core::store::{
-    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
-    Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, HeldReader, Loss, OpenOptions, Result, Session,
+    Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use self::structures::{MDBX_chk_callbacks_t, MDBX_envinfo, MDBX_stat, MDBX_val, mdbx_version};
 use super::linked::linked;
 use super::mapped::{self, Environment, Library, calls, check};
 use super::support::{
-    GivenSettings, expect_taken, flag, hold_to_tier, read_back, replace_by_copy, sync_path,
+    GivenSettings, expect_taken, flag, hold_to_tier, offer, read_back, replace_by_copy, sync_path,
 };
 
 pub const LIBMDBX: StoreDef = StoreDef {
@@ -47,8 +47,8 @@ pub const LIBMDBX: StoreDef = StoreDef {
     },
     // No `none`: every commit reaches the operating system.
     offers: &[
-        GuaranteeOffer::replacing_values(Guarantee::Process, "MDBX_SAFE_NOSYNC", UNSYNCED),
-        GuaranteeOffer::replacing_values(Guarantee::Power, "MDBX_SYNC_DURABLE", Danger::NOTHING),
+        offer(Guarantee::Process, "MDBX_SAFE_NOSYNC", UNSYNCED),
+        offer(Guarantee::Power, "MDBX_SYNC_DURABLE", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     syncs_at_power: 2.0,

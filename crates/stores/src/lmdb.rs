@@ -9,14 +9,14 @@ use std::ptr;
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
-    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
-    Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, HeldReader, Loss, OpenOptions, Result, Session,
+    Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use super::compiled;
 use super::mapped::{self, Environment, Library, calls, check};
 use super::support::{
-    GivenSettings, expect_taken, flag, hold_to_tier, read_back, replace_by_copy, sync_path,
+    GivenSettings, expect_taken, flag, hold_to_tier, offer, read_back, replace_by_copy, sync_path,
 };
 
 pub const LMDB: StoreDef = StoreDef {
@@ -49,12 +49,8 @@ pub const LMDB: StoreDef = StoreDef {
     },
     // No `none`: every commit reaches the operating system, so nothing that LMDB can be set to survives less than that.
     offers: &[
-        GuaranteeOffer::replacing_values(Guarantee::Process, "MDB_NOSYNC", UNSYNCED),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Power,
-            "no flags: each commit is synced",
-            Danger::NOTHING,
-        ),
+        offer(Guarantee::Process, "MDB_NOSYNC", UNSYNCED),
+        offer(Guarantee::Power, "no flags: each commit is synced", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     syncs_at_power: 2.0,

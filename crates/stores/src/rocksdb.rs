@@ -17,8 +17,8 @@ use std::thread;
 use std::time::Duration;
 
 use storebench_core::store::{
-    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
-    Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, HeldReader, Loss, OpenOptions, Result, Session,
+    Setting, Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
 };
 
 use self::append::Appender;
@@ -29,7 +29,7 @@ pub use self::library::missing_library;
 use self::library::{LIBRARY, Library};
 use self::transaction::Transactions;
 use super::owned::OwnedPointer;
-use super::support::GivenSettings;
+use super::support::{GivenSettings, offer};
 
 pub const ROCKSDB: StoreDef = StoreDef {
     name: "rocksdb",
@@ -52,13 +52,13 @@ pub const ROCKSDB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::replacing_values(
+        offer(
             Guarantee::None,
             "WriteOptions.disableWAL=true",
             &[Danger::new(Loss::Newest, Loss::Newest, "all that was not yet flushed")],
         ),
-        GuaranteeOffer::replacing_values(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
-        GuaranteeOffer::replacing_values(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
+        offer(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
+        offer(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
     ],
     shipped: Guarantee::Process,
     settings: SETTINGS,

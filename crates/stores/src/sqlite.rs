@@ -19,7 +19,7 @@ use storebench_core::store::{
 use self::pragma::Plan;
 use self::statement::{Row, Statement};
 use super::compiled;
-use super::support::{hold_to_tier, sync_path};
+use super::support::{hold_to_tier, offer, sync_path};
 
 pub const SQLITE: StoreDef = StoreDef {
     name: "sqlite",
@@ -57,16 +57,8 @@ pub const SQLITE: StoreDef = StoreDef {
             "journal_mode=MEMORY, synchronous=OFF",
             &[Danger::new(Loss::Whole, Loss::Whole, "the rollback journal is in memory alone")],
         ),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Process,
-            "journal_mode=WAL, synchronous=NORMAL",
-            UNSYNCED_OR_NOT_AT_ONCE,
-        ),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Power,
-            "journal_mode=WAL, synchronous=FULL",
-            Danger::NOTHING,
-        ),
+        offer(Guarantee::Process, "journal_mode=WAL, synchronous=NORMAL", UNSYNCED_OR_NOT_AT_ONCE),
+        offer(Guarantee::Power, "journal_mode=WAL, synchronous=FULL", Danger::NOTHING),
     ],
     // journal_mode=DELETE, synchronous=FULL: a power cut leaves it whole, but can undo the last commit: see `pragma::tier`.
     shipped: Guarantee::Process,
