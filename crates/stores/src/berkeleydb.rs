@@ -24,7 +24,7 @@ use storebench_core::store::{
     Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
-use self::session::BerkeleySession;
+use self::session::{BerkeleySession, retry};
 use super::linked::linked;
 use super::one_session::{CallTurn, OneSession};
 use super::support::{GivenSettings, expect_taken, offer, sync_path};
@@ -222,13 +222,9 @@ impl Store for BerkeleyDb {
     fn count(&self) -> Result<u64> {
         let _turn = self.wait_turn()?;
         let mut count = 0;
-        loop {
-            // SAFETY: the database is open, and it is this call's turn.
-            match unsafe { ffi::sb_bdb_count(self.db.as_ptr(), &raw mut count) } {
-                ffi::DEADLOCK => (),
-                code => return check(code).map(|()| count),
-            }
-        }
+        // SAFETY: the database is open, and it is this call's turn.
+        check(retry(|| Ok(unsafe { ffi::sb_bdb_count(self.db.as_ptr(), &raw mut count) }))?)?;
+        Ok(count)
     }
 
     fn verify(&mut self) -> Result<bool> {
