@@ -24,10 +24,10 @@ use storebench_core::store::{
     Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
-use self::session::BerkeleySession;
+use self::session::{BerkeleySession, retry};
 use super::linked::linked;
 use super::one_session::{CallTurn, OneSession};
-use super::support::{GivenSettings, expect_taken, sync_path};
+use super::support::{GivenSettings, expect_taken, offer, sync_path};
 
 pub const BERKELEYDB: StoreDef = StoreDef {
     name: "berkeleydb",
@@ -54,17 +54,9 @@ pub const BERKELEYDB: StoreDef = StoreDef {
                 Danger::new(Loss::Whole, Loss::Whole, "there is no log"),
             ],
         ),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Process,
-            "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, DB_TXN_WRITE_NOSYNC",
-            UNSYNCED,
-        ),
+        offer(Guarantee::Process, "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, DB_TXN_WRITE_NOSYNC", UNSYNCED),
         // As `default` without a setting: a page of 4 KiB, which a disk can tear.
-        GuaranteeOffer::replacing_values(
-            Guarantee::Power,
-            "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, pagesize=512",
-            SYNCED,
-        ),
+        offer(Guarantee::Power, "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, pagesize=512", SYNCED),
     ],
     shipped: Guarantee::None,
     settings: SETTINGS,
@@ -230,13 +222,9 @@ impl Store for BerkeleyDb {
     fn count(&self) -> Result<u64> {
         let _turn = self.wait_turn()?;
         let mut count = 0;
-        loop {
-            // SAFETY: the database is open, and it is this call's turn.
-            match unsafe { ffi::sb_bdb_count(self.db.as_ptr(), &raw mut count) } {
-                ffi::DEADLOCK => (),
-                code => return check(code).map(|()| count),
-            }
-        }
+        // SAFETY: the database is open, and it is this call's turn.
+        check(retry(|| Ok(unsafe { ffi::sb_bdb_count(self.db.as_ptr(), &raw mut count) }))?)?;
+        Ok(count)
     }
 
     fn verify(&mut self) -> Result<bool> {

@@ -5,10 +5,11 @@ mod connection;
 mod kind;
 mod messages;
 
-use storebench_core::store::{Capabilities, Danger, Guarantee, GuaranteeOffer, StoreDef, StoreKind};
+use storebench_core::store::{Capabilities, Danger, Guarantee, StoreDef, StoreKind};
 
 use self::client::MAX_KEY_BYTES;
 use self::kind::EtcdServer;
+use super::support::offer;
 use super::support::server::{Server, open};
 
 pub const ETCD: StoreDef = StoreDef {
@@ -23,16 +24,8 @@ pub const ETCD: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::replacing_values(
-            Guarantee::Power,
-            "as shipped: each write is synced in the log",
-            Danger::NOTHING,
-        ),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Node,
-            "nodes=3: two of three servers have synced each write",
-            Danger::NOTHING,
-        ),
+        offer(Guarantee::Power, "as shipped: each write is synced in the log", Danger::NOTHING),
+        offer(Guarantee::Node, "nodes=3: two of three servers have synced each write", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     settings: kind::SETTINGS,

@@ -8,13 +8,12 @@ use fjall::{
     OptimisticTxDatabase, OptimisticWriteTx, PersistMode, Readable,
 };
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, MemoryShare, OpenOptions, Result,
-    Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Transaction, TransactionBody,
-    Upkeep,
+    Capabilities, Danger, Guarantee, HeldReader, Loss, MemoryShare, OpenOptions, Result, Session, Setting,
+    SettingDef, Store, StoreBuild, StoreDef, StoreError, Transaction, TransactionBody, Upkeep,
 };
 
 use super::compiled;
-use super::support::{GivenSettings, expect_taken, hold_to_tier};
+use super::support::{GivenSettings, expect_taken, hold_to_tier, offer};
 
 pub const FJALL: StoreDef = StoreDef {
     name: "fjall",
@@ -32,17 +31,13 @@ pub const FJALL: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::replacing_values(
+        offer(
             Guarantee::None,
             "manual_journal_persist=true",
             &[Danger::new(Loss::Newest, Loss::ByHand, "its journal must be cut")],
         ),
-        GuaranteeOffer::replacing_values(Guarantee::Process, "PersistMode::Buffer on each write", JOURNAL),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Power,
-            "PersistMode::SyncData on each write",
-            SYNCED_JOURNAL,
-        ),
+        offer(Guarantee::Process, "PersistMode::Buffer on each write", JOURNAL),
+        offer(Guarantee::Power, "PersistMode::SyncData on each write", SYNCED_JOURNAL),
     ],
     shipped: Guarantee::Process,
     settings: SETTINGS,

@@ -1,7 +1,6 @@
 //! `leveldb`: Google's LevelDB, a log-structured merge tree, through its C interface.
 
 mod ffi;
-mod settle;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -10,15 +9,17 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::ptr;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, MemoryShare, OpenOptions, Result, Session,
-    Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Upkeep,
+    Capabilities, Danger, Guarantee, HeldReader, MemoryShare, OpenOptions, Result, Session, Setting,
+    SettingDef, Store, StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
 use super::linked::linked;
 use super::owned::OwnedPointer;
-use super::support::GivenSettings;
+use super::support::{GivenSettings, offer};
 
 pub const LEVELDB: StoreDef = StoreDef {
     name: "leveldb",
@@ -33,8 +34,8 @@ pub const LEVELDB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::replacing_values(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
-        GuaranteeOffer::replacing_values(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
+        offer(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
+        offer(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
     ],
     shipped: Guarantee::Process,
     settings: SETTINGS,
@@ -98,6 +99,15 @@ unsafe fn check(error: *mut c_char) -> Result<()> {
     }
 }
 
+const LEVEL_0_FILES: usize = 4;
+const LEVEL_1_BYTES: u64 = 10 << 20;
+const LAST_LEVEL: usize = 6;
+const PAUSE: Duration = Duration::from_millis(10);
+/// Equal looks in a row before the files count as settled: old files are removed after a compaction is noted.
+const QUIET_LOOKS: u32 = 3;
+/// A compaction writes at most a few dozen MiB before the list of tables changes.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 impl LevelDb {
     /// A property of the engine, such as `leveldb.stats`; `None` if it does not know it.
     fn property(&self, name: &CStr) -> Option<String> {
@@ -110,6 +120,32 @@ impl LevelDb {
             let text = CStr::from_ptr(value).to_string_lossy().into_owned();
             ffi::leveldb_free(value.cast());
             Some(text)
+        }
+    }
+
+    /// Waits until compactions in the background have nothing left to do, for which the engine has no call. Fails if one is due and
+    /// nothing happens for two minutes.
+    fn wait_for_compactions(&self) -> Result<()> {
+        let mut previous = String::new();
+        let mut equal_looks = 0;
+        let mut last_change = Instant::now();
+        loop {
+            let Some(listing) = self.property(c"leveldb.sstables") else {
+                return Err(StoreError::Engine("LevelDB does not list its tables (leveldb.sstables)".into()));
+            };
+            if listing == previous {
+                equal_looks += 1;
+            } else {
+                (equal_looks, last_change) = (0, Instant::now());
+            }
+            if equal_looks >= QUIET_LOOKS && !compaction_is_due(&listing) {
+                return Ok(());
+            }
+            if last_change.elapsed() > PATIENCE {
+                return Err(StoreError::Engine("LevelDB's compaction is due and does not happen".into()));
+            }
+            previous = listing;
+            thread::sleep(PAUSE);
         }
     }
 
@@ -126,6 +162,24 @@ impl LevelDb {
             )
         }
     }
+}
+
+/// A compaction is due while level 0 has four files or more, or a later level but the last holds more than its share: 10 MiB for
+/// level 1, ten times more for each further one (LevelDB, doc/impl.md). Lines are such as `--- level 1 ---` and, with number and bytes
+/// of a table, ` 17:2048['a' .. 'd']`.
+fn compaction_is_due(tables: &str) -> bool {
+    let mut level = 0;
+    let (mut files, mut bytes) = ([0_usize; LAST_LEVEL + 1], [0_u64; LAST_LEVEL + 1]);
+    for line in tables.lines() {
+        if let Some(number) = line.strip_prefix("--- level ").and_then(|rest| rest.strip_suffix(" ---")) {
+            level = number.trim().parse().unwrap_or(0).min(LAST_LEVEL);
+        } else if let Some(size) = line.split(['[', ':']).nth(1).and_then(|size| size.parse::<u64>().ok()) {
+            files[level] += 1;
+            bytes[level] += size;
+        }
+    }
+    let shares = std::iter::successors(Some(LEVEL_1_BYTES), |share| share.checked_mul(10));
+    files[0] >= LEVEL_0_FILES || bytes[1..LAST_LEVEL].iter().zip(shares).any(|(bytes, share)| *bytes > share)
 }
 
 fn read_options() -> Result<OwnedPointer<ffi::ReadOptions>> {
@@ -184,7 +238,7 @@ impl Store for LevelDb {
         let nothing = c"".as_ptr();
         // SAFETY: the database is open, and both keys are empty.
         unsafe { ffi::leveldb_compact_range(self.db.as_ptr(), nothing, 0, nothing, 0) };
-        settle::wait_for_compactions(|| self.property(c"leveldb.sstables"))
+        self.wait_for_compactions()
     }
 
     /// An iterator keeps all that it may still show, and its files.

@@ -5,23 +5,22 @@ mod structures;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::fs;
 use std::mem::MaybeUninit;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
 use storebench_core::store::{
-    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
-    Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, HeldReader, Loss, OpenOptions, Result, Session,
+    Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use self::structures::{MDBX_chk_callbacks_t, MDBX_envinfo, MDBX_stat, MDBX_val, mdbx_version};
 use super::linked::linked;
 use super::mapped::{self, Environment, Library, calls, check};
 use super::support::{
-    GivenSettings, expect_taken, flag, hold_to_tier, read_back, replace_by_copy, sync_path,
+    GivenSettings, expect_taken, flag, hold_to_tier, offer, read_back, replace_by_copy, sync_path,
 };
 
 pub const LIBMDBX: StoreDef = StoreDef {
@@ -47,8 +46,8 @@ pub const LIBMDBX: StoreDef = StoreDef {
     },
     // No `none`: every commit reaches the operating system.
     offers: &[
-        GuaranteeOffer::replacing_values(Guarantee::Process, "MDBX_SAFE_NOSYNC", UNSYNCED),
-        GuaranteeOffer::replacing_values(Guarantee::Power, "MDBX_SYNC_DURABLE", Danger::NOTHING),
+        offer(Guarantee::Process, "MDBX_SAFE_NOSYNC", UNSYNCED),
+        offer(Guarantee::Power, "MDBX_SYNC_DURABLE", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     syncs_at_power: 2.0,
@@ -236,7 +235,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         // It syncs what is in its file, but not the folder that it made the file in.
         sync_path(options.directory)?;
     }
-    Ok(Box::new(Libmdbx { environment, guarantee }))
+    Ok(Box::new(Libmdbx { environment, guarantee, folder: options.directory.into() }))
 }
 
 fn sync_mode(options: &OpenOptions<'_>, given: &GivenSettings<'_>) -> Result<c_uint> {
@@ -256,6 +255,7 @@ fn name_of(flags: c_uint) -> &'static str {
 struct Libmdbx {
     environment: Environment<Mdbx>,
     guarantee: Guarantee,
+    folder: PathBuf,
 }
 
 impl Store for Libmdbx {
@@ -276,7 +276,7 @@ impl Store for Libmdbx {
     }
 
     fn compact(&mut self) -> Result<Option<&'static str>> {
-        self.environment.replace_by_compact_copy()?;
+        replace_by_copy(&self.folder, FILE, |folder| self.environment.copy(folder, ffi::MDBX_CP_COMPACT))?;
         Ok(Some("MDBX_CP_COMPACT"))
     }
 
@@ -403,17 +403,6 @@ fn max_key_bytes(page: isize) -> Option<usize> {
 }
 
 impl Environment<Mdbx> {
-    /// Replaces the file by a compact copy. Afterwards it can only be closed.
-    fn replace_by_compact_copy(&self) -> Result<()> {
-        let mut path = ptr::null();
-        // SAFETY: the environment is open; the path is its own, and copied here.
-        let folder = unsafe {
-            check::<Mdbx>(ffi::mdbx_env_get_path(self.as_ptr(), &mut path))?;
-            PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
-        };
-        replace_by_copy(&folder, FILE, |folder_of_copy| self.copy(folder_of_copy, ffi::MDBX_CP_COMPACT))
-    }
-
     fn copy(&self, folder: &Path, flags: c_uint) -> Result<()> {
         let target = folder.join(FILE);
         let target = CString::new(target.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;

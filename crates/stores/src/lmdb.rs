@@ -1,22 +1,21 @@
 //! `lmdb`: a memory-mapped B+tree whose pages are never overwritten in place.
 
-use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint};
+use std::ffi::{CString, c_char, c_int, c_uint};
 use std::fs;
 use std::mem::MaybeUninit;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
-    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
-    Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, HeldReader, Loss, OpenOptions, Result, Session,
+    Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use super::compiled;
 use super::mapped::{self, Environment, Library, calls, check};
 use super::support::{
-    GivenSettings, expect_taken, flag, hold_to_tier, read_back, replace_by_copy, sync_path,
+    GivenSettings, expect_taken, flag, hold_to_tier, offer, read_back, replace_by_copy, sync_path,
 };
 
 pub const LMDB: StoreDef = StoreDef {
@@ -49,12 +48,8 @@ pub const LMDB: StoreDef = StoreDef {
     },
     // No `none`: every commit reaches the operating system, so nothing that LMDB can be set to survives less than that.
     offers: &[
-        GuaranteeOffer::replacing_values(Guarantee::Process, "MDB_NOSYNC", UNSYNCED),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Power,
-            "no flags: each commit is synced",
-            Danger::NOTHING,
-        ),
+        offer(Guarantee::Process, "MDB_NOSYNC", UNSYNCED),
+        offer(Guarantee::Power, "no flags: each commit is synced", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     syncs_at_power: 2.0,
@@ -157,7 +152,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         // LMDB syncs what is in its file, but not the folder that it made the file in.
         sync_path(options.directory)?;
     }
-    Ok(Box::new(LmdbStore { environment, guarantee }))
+    Ok(Box::new(LmdbStore { environment, guarantee, folder: options.directory.into() }))
 }
 
 /// Unless both data and meta page are synced, a power cut can undo a commit; after a kill all of it is in the page cache.
@@ -170,6 +165,7 @@ fn tier_of(flags: c_uint) -> Guarantee {
 struct LmdbStore {
     environment: Environment<Lmdb>,
     guarantee: Guarantee,
+    folder: PathBuf,
 }
 
 impl Store for LmdbStore {
@@ -190,7 +186,7 @@ impl Store for LmdbStore {
     }
 
     fn compact(&mut self) -> Result<Option<&'static str>> {
-        self.environment.replace_by_compact_copy()?;
+        replace_by_copy(&self.folder, FILE, |folder| self.environment.copy(folder, ffi::MDB_CP_COMPACT))?;
         Ok(Some("MDB_CP_COMPACT"))
     }
 
@@ -302,17 +298,6 @@ impl Environment<Lmdb> {
             check::<Lmdb>(ffi::mdb_env_stat(self.as_ptr(), statistics.as_mut_ptr()))?;
             Ok(statistics.assume_init())
         }
-    }
-
-    /// Replaces the file by a compact copy. Afterwards it can only be closed.
-    fn replace_by_compact_copy(&self) -> Result<()> {
-        let mut path = ptr::null();
-        // SAFETY: the environment is open; the path is its own, and copied here.
-        let folder = unsafe {
-            check::<Lmdb>(ffi::mdb_env_get_path(self.as_ptr(), &mut path))?;
-            PathBuf::from(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()))
-        };
-        replace_by_copy(&folder, FILE, |folder_of_copy| self.copy(folder_of_copy, ffi::MDB_CP_COMPACT))
     }
 
     fn copy(&self, folder: &Path, flags: c_uint) -> Result<()> {

@@ -5,9 +5,10 @@ mod dialect;
 mod load;
 mod wire;
 
-use storebench_core::store::{Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};
+use storebench_core::store::{Capabilities, Danger, Guarantee, Loss, StoreDef, StoreKind};
 
 use self::dialect::Mysql;
+use super::support::offer;
 use super::support::server::{Server, open};
 
 pub const MARIADB: StoreDef = StoreDef {
@@ -26,17 +27,17 @@ pub const MARIADB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::replacing_values(
+        offer(
             Guarantee::None,
             "innodb_flush_log_at_trx_commit=0, or rocksdb_flush_log_at_trx_commit=0",
             LATE,
         ),
-        GuaranteeOffer::replacing_values(
+        offer(
             Guarantee::Process,
             "innodb_flush_log_at_trx_commit=2, or rocksdb_flush_log_at_trx_commit=2 and rocksdb_manual_wal_flush=OFF",
             UNSYNCED,
         ),
-        GuaranteeOffer::replacing_values(
+        offer(
             Guarantee::Power,
             "innodb_flush_log_at_trx_commit=1, or rocksdb_flush_log_at_trx_commit=1",
             Danger::NOTHING,

@@ -4,11 +4,10 @@ mod client;
 mod dialect;
 mod wire;
 
-use storebench_core::store::{
-    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind,
-};
+use storebench_core::store::{AgingRisk, Capabilities, Caution, Danger, Guarantee, Loss, StoreDef, StoreKind};
 
 use self::dialect::Postgresql;
+use super::support::offer;
 use super::support::server::{Server, open};
 
 pub const POSTGRES: StoreDef = StoreDef {
@@ -40,21 +39,9 @@ pub const POSTGRES: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::replacing_values(
-            Guarantee::None,
-            "fsync=off, synchronous_commit=off, full_page_writes=off",
-            LATE,
-        ),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Process,
-            "fsync=off, synchronous_commit=on, full_page_writes=off",
-            UNSYNCED,
-        ),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Power,
-            "fsync=on, synchronous_commit=on, full_page_writes=on",
-            Danger::NOTHING,
-        ),
+        offer(Guarantee::None, "fsync=off, synchronous_commit=off, full_page_writes=off", LATE),
+        offer(Guarantee::Process, "fsync=off, synchronous_commit=on, full_page_writes=off", UNSYNCED),
+        offer(Guarantee::Power, "fsync=on, synchronous_commit=on, full_page_writes=on", Danger::NOTHING),
     ],
     // On macOS, as shipped, syncs leave the data in the drive's own cache.
     shipped: if cfg!(target_os = "macos") { Guarantee::Process } else { Guarantee::Power },

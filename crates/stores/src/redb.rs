@@ -5,13 +5,12 @@ use redb::{
     StorageError, Table, TableDefinition,
 };
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, MemoryShare, OpenOptions, Result,
-    Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction,
-    TransactionBody,
+    Capabilities, Danger, Guarantee, HeldReader, Loss, MemoryShare, OpenOptions, Result, Session, Setting,
+    SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
 };
 
 use super::compiled;
-use super::support::{GivenSettings, flag, hold_to_tier, sync_path};
+use super::support::{GivenSettings, flag, hold_to_tier, offer, sync_path};
 
 pub const REDB: StoreDef = StoreDef {
     name: "redb",
@@ -32,12 +31,12 @@ pub const REDB: StoreDef = StoreDef {
     },
     // No `process`: a commit either is synced or stays in the process's memory.
     offers: &[
-        GuaranteeOffer::replacing_values(
+        offer(
             Guarantee::None,
             "Durability::None",
             &[Danger::new(Loss::Newest, Loss::Newest, "all since it was opened")],
         ),
-        GuaranteeOffer::replacing_values(Guarantee::Power, "Durability::Immediate", Danger::NOTHING),
+        offer(Guarantee::Power, "Durability::Immediate", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     settings: SETTINGS,

@@ -3,10 +3,11 @@
 mod client;
 mod kind;
 
-use storebench_core::store::{Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};
+use storebench_core::store::{Capabilities, Danger, Guarantee, Loss, StoreDef, StoreKind};
 
 use self::client::MAX_KEY_BYTES;
 use self::kind::RedisServer;
+use super::support::offer;
 use super::support::server::{Server, open};
 
 pub const REDIS: StoreDef = StoreDef {
@@ -22,13 +23,9 @@ pub const REDIS: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::replacing_values(Guarantee::None, "appendonly=no: snapshots now and then", LATE),
-        GuaranteeOffer::replacing_values(Guarantee::Process, "appendonly=yes, appendfsync=no", UNSYNCED),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Power,
-            "appendonly=yes, appendfsync=always",
-            Danger::NOTHING,
-        ),
+        offer(Guarantee::None, "appendonly=no: snapshots now and then", LATE),
+        offer(Guarantee::Process, "appendonly=yes, appendfsync=no", UNSYNCED),
+        offer(Guarantee::Power, "appendonly=yes, appendfsync=always", Danger::NOTHING),
     ],
     shipped: Guarantee::None,
     settings: kind::SETTINGS,

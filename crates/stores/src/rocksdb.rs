@@ -9,7 +9,6 @@ mod library;
 #[cfg(test)]
 mod tests;
 mod transaction;
-mod upkeep;
 
 use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
@@ -18,8 +17,8 @@ use std::thread;
 use std::time::Duration;
 
 use storebench_core::store::{
-    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
-    Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, HeldReader, Loss, OpenOptions, Result, Session,
+    Setting, Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
 };
 
 use self::append::Appender;
@@ -30,7 +29,7 @@ pub use self::library::missing_library;
 use self::library::{LIBRARY, Library};
 use self::transaction::Transactions;
 use super::owned::OwnedPointer;
-use super::support::GivenSettings;
+use super::support::{GivenSettings, offer};
 
 pub const ROCKSDB: StoreDef = StoreDef {
     name: "rocksdb",
@@ -53,13 +52,13 @@ pub const ROCKSDB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::replacing_values(
+        offer(
             Guarantee::None,
             "WriteOptions.disableWAL=true",
             &[Danger::new(Loss::Newest, Loss::Newest, "all that was not yet flushed")],
         ),
-        GuaranteeOffer::replacing_values(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
-        GuaranteeOffer::replacing_values(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
+        offer(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
+        offer(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
     ],
     shipped: Guarantee::Process,
     settings: SETTINGS,
@@ -304,17 +303,15 @@ impl Store for RocksDb {
     }
 
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
-        let statistics = self
-            .text("cfstats-no-file-histogram")
-            .map(|text| upkeep::parse_statistics(&text))
-            .unwrap_or_default();
+        let statistics = self.text("cfstats-no-file-histogram");
+        let [flushes, compactions, stalls] = statistics.map_or([0; 3], |text| work_done(&text));
         let is_any = |property| self.property(property).is_some_and(|number| number > 0);
         let entry = |work, count, under_way| Upkeep { work, count, under_way };
-        let stalls = is_any("is-write-stopped") || is_any("actual-delayed-write-rate");
+        let is_stalled = is_any("is-write-stopped") || is_any("actual-delayed-write-rate");
         Ok(vec![
-            entry("flush", statistics.flushes, is_any("num-running-flushes")),
-            entry("compaction", statistics.compactions, is_any("num-running-compactions")),
-            entry("write stall", statistics.stalls, stalls),
+            entry("flush", flushes, is_any("num-running-flushes")),
+            entry("compaction", compactions, is_any("num-running-compactions")),
+            entry("write stall", stalls, is_stalled),
         ])
     }
 
@@ -481,4 +478,32 @@ impl Session for RocksDbSession<'_> {
             None => Err(StoreError::Unsupported("this RocksDB was opened without transactions".into())),
         }
     }
+}
+
+/// Flushes, compactions, and times that writers were slowed down or stopped, since the database was opened; what is not told is 0. The
+/// property `cfstats-no-file-histogram` is a text for people.
+fn work_done(text: &str) -> [u64; 3] {
+    let count_in_row = |row: &str| {
+        let position =
+            text.lines().find_map(|line| line.split_whitespace().position(|column| column == COUNT))?;
+        let row = text.lines().map(str::split_whitespace).find(|line| line.clone().next() == Some(row))?;
+        // The column of sizes has two words: a number and its unit.
+        row.clone().nth(position + 1)?.parse::<u64>().ok()
+    };
+    let flushes = count_in_row("L0").unwrap_or(0);
+    let stalls = text.lines().find_map(stalls_in_line).unwrap_or(0);
+    [flushes, count_in_row("Sum").unwrap_or(0).saturating_sub(flushes), stalls]
+}
+
+const COUNT: &str = "Comp(cnt)";
+
+/// From version 8 on the line has names before counts, and sums at its end; before, counts came first.
+fn stalls_in_line(line: &str) -> Option<u64> {
+    if let Some(counts) = line.strip_prefix("Write Stall (count):") {
+        let totals = counts.split(',').filter_map(|count| count.trim().strip_prefix("total-"));
+        return Some(totals.filter_map(|count| count.rsplit(' ').next()?.parse::<u64>().ok()).sum());
+    }
+    let counts = line.strip_prefix("Stalls(count):")?.split(',');
+    let overall = counts.take_while(|count| !count.trim().starts_with("interval"));
+    Some(overall.filter_map(|count| count.split_whitespace().next()?.parse::<u64>().ok()).sum())
 }

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use sled::transaction::{ConflictableTransactionError, TransactionError, TransactionalTree};
 use sled::{Batch, Config, Db};
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, MemoryShare, OpenOptions, Result, Session,
-    Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Transaction, TransactionBody,
+    Capabilities, Danger, Guarantee, Loss, MemoryShare, OpenOptions, Result, Session, Setting, SettingDef,
+    Store, StoreBuild, StoreDef, StoreError, Transaction, TransactionBody,
 };
 
 use super::compiled;
-use super::support::{GivenSettings, expect_taken, hold_to_tier, sync_path};
+use super::support::{GivenSettings, expect_taken, hold_to_tier, offer, sync_path};
 
 pub const SLED: StoreDef = StoreDef {
     name: "sled",
@@ -31,12 +31,8 @@ pub const SLED: StoreDef = StoreDef {
     // No `power`: on Linux flush() does not flush the disk's cache or sync the file's length, and large values are in files that
     // sled never syncs.
     offers: &[
-        GuaranteeOffer::replacing_values(
-            Guarantee::None,
-            "flushed every 500 ms",
-            &[Danger::new(Loss::Newest, Loss::Whole, UNSYNCED)],
-        ),
-        GuaranteeOffer::replacing_values(
+        offer(Guarantee::None, "flushed every 500 ms", &[Danger::new(Loss::Newest, Loss::Whole, UNSYNCED)]),
+        offer(
             Guarantee::Process,
             "flush() after each write",
             &[Danger::new(Loss::Nothing, Loss::Whole, UNSYNCED)],

@@ -19,7 +19,7 @@ use storebench_core::store::{
 use self::pragma::Plan;
 use self::statement::{Row, Statement};
 use super::compiled;
-use super::support::{hold_to_tier, sync_path};
+use super::support::{hold_to_tier, offer, sync_path};
 
 pub const SQLITE: StoreDef = StoreDef {
     name: "sqlite",
@@ -57,16 +57,8 @@ pub const SQLITE: StoreDef = StoreDef {
             "journal_mode=MEMORY, synchronous=OFF",
             &[Danger::new(Loss::Whole, Loss::Whole, "the rollback journal is in memory alone")],
         ),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Process,
-            "journal_mode=WAL, synchronous=NORMAL",
-            UNSYNCED_OR_NOT_AT_ONCE,
-        ),
-        GuaranteeOffer::replacing_values(
-            Guarantee::Power,
-            "journal_mode=WAL, synchronous=FULL",
-            Danger::NOTHING,
-        ),
+        offer(Guarantee::Process, "journal_mode=WAL, synchronous=NORMAL", UNSYNCED_OR_NOT_AT_ONCE),
+        offer(Guarantee::Power, "journal_mode=WAL, synchronous=FULL", Danger::NOTHING),
     ],
     // journal_mode=DELETE, synchronous=FULL: a power cut leaves it whole, but can undo the last commit: see `pragma::tier`.
     shipped: Guarantee::Process,
@@ -163,6 +155,14 @@ impl Sqlite {
         Ok(Access::Shared(self))
     }
 
+    /// A connection that reads beside writers; `None` without a WAL, where a reader blocks commits.
+    fn reader(&self) -> Result<Option<Connection>> {
+        if self.is_exclusive || pragma::read(&self.lock_connection(), "journal_mode")? != "wal" {
+            return Ok(None);
+        }
+        connect(&self.path, &self.plan).map(Some)
+    }
+
     fn files(&self) -> impl Iterator<Item = PathBuf> + '_ {
         ["", "-wal", "-journal"].into_iter().map(|suffix| {
             let mut name = self.path.as_os_str().to_owned();
@@ -197,13 +197,9 @@ impl Store for Sqlite {
 
     fn verify(&mut self) -> Result<bool> {
         let connection = self.lock_connection();
-        let found: String = connection
-            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
-            .map_err(StoreError::engine)?;
-        if found == "ok" {
-            Ok(true)
-        } else {
-            Err(StoreError::Engine(format!("PRAGMA integrity_check: {found}")))
+        match pragma::read(&connection, "integrity_check(1)")?.as_str() {
+            "ok" => Ok(true),
+            found => Err(StoreError::Engine(format!("PRAGMA integrity_check: {found}"))),
         }
     }
 
@@ -224,27 +220,18 @@ impl Store for Sqlite {
         Ok(Some("incremental_vacuum"))
     }
 
-    /// Without a WAL a reader blocks commits.
     fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
-        if self.is_exclusive || pragma::read(&self.lock_connection(), "journal_mode")? != "wal" {
-            return Ok(None);
-        }
-        let reader = connect(&self.path, &self.plan)?;
+        let Some(reader) = self.reader()? else { return Ok(None) };
         reader.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(StoreError::engine)?;
         Ok(Some(Box::new(reader)))
     }
 
-    /// Reads as a held reader does, and so needs a WAL.
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
-        if self.is_exclusive || pragma::read(&self.lock_connection(), "journal_mode")? != "wal" {
-            return Ok(None);
-        }
+        let Some(reader) = self.reader()? else { return Ok(None) };
         std::fs::create_dir(to).map_err(StoreError::engine)?;
-        let reader = connect(&self.path, &self.plan)?;
         let copy = to.join(FILE);
-        let file = copy.clone();
         let file =
-            file.to_str().ok_or_else(|| StoreError::Engine(format!("{} is not UTF-8", file.display())))?;
+            copy.to_str().ok_or_else(|| StoreError::Engine(format!("{} is not UTF-8", copy.display())))?;
         reader.execute("VACUUM INTO ?1", [file]).map_err(StoreError::engine)?;
         sync_path(&copy).and_then(|()| sync_path(to))?;
         Ok(Some("VACUUM INTO"))
@@ -261,15 +248,9 @@ impl Store for Sqlite {
 
     fn settle(&self) -> Result<()> {
         let connection = self.lock_connection();
-        if pragma::read(&connection, "journal_mode")? == "wal" {
-            let blocked: bool = connection
-                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
-                .map_err(StoreError::engine)?;
-            if blocked {
-                return Err(StoreError::Engine(
-                    "another session kept the WAL from being checkpointed".into(),
-                ));
-            }
+        let is_wal = pragma::read(&connection, "journal_mode")? == "wal";
+        if is_wal && pragma::read(&connection, "wal_checkpoint(TRUNCATE)")? != "0" {
+            return Err(StoreError::Engine("another session kept the WAL from being checkpointed".into()));
         }
         // With synchronous=OFF nothing has synced yet.
         self.files().filter(|file| file.exists()).try_for_each(|file| sync_path(&file))

@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, OpenOptions, Result, Session, Setting, SettingDef,
-    Store, StoreBuild, StoreDef, StoreError, Threads,
+    Capabilities, Danger, Guarantee, Loss, OpenOptions, Result, Session, Setting, SettingDef, Store,
+    StoreBuild, StoreDef, StoreError, Threads,
 };
 
 use self::ffi::{
@@ -25,7 +25,7 @@ use self::ffi::{
 };
 use super::linked::linked;
 use super::one_session::{OneSession, SessionPass};
-use super::support::{GivenSettings, expect_taken};
+use super::support::{GivenSettings, expect_taken, offer};
 
 pub const UNQLITE: StoreDef = StoreDef {
     name: "unqlite",
@@ -39,12 +39,12 @@ pub const UNQLITE: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::replacing_values(
+        offer(
             Guarantee::None,
             "one transaction, committed when the store is settled or closed",
             &[Danger::new(Loss::Newest, Loss::Newest, "all since it was opened")],
         ),
-        GuaranteeOffer::replacing_values(
+        offer(
             Guarantee::Power,
             "unqlite_commit after each write: journal, database and folder synced",
             Danger::NOTHING,

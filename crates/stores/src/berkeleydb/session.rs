@@ -34,6 +34,16 @@ fn size(bytes: &[u8]) -> Result<u32> {
     })
 }
 
+/// Repeats a call while the engine makes it give way to another session.
+pub fn retry(mut call: impl FnMut() -> Result<c_int>) -> Result<c_int> {
+    loop {
+        match call()? {
+            ffi::DEADLOCK => (),
+            code => return Ok(code),
+        }
+    }
+}
+
 fn grow(buffer: &mut Vec<u8>, needed: u32) {
     let needed = usize::try_from(needed).unwrap_or(usize::MAX);
     if needed > buffer.len() {
@@ -60,16 +70,6 @@ impl<'a> BerkeleySession<'a> {
 
     fn db(&self) -> *mut ffi::Db {
         self.store.db.as_ptr()
-    }
-
-    /// Repeats a call while the engine makes it give way to another session.
-    fn retry(mut call: impl FnMut() -> c_int) -> c_int {
-        loop {
-            match call() {
-                ffi::DEADLOCK => (),
-                code => return code,
-            }
-        }
     }
 
     fn put(&self, txn: *mut ffi::Txn, key: &[u8], value: &[u8]) -> Result<c_int> {
@@ -119,15 +119,8 @@ impl<'a> BerkeleySession<'a> {
         bytes: usize,
         apply: impl Fn(&Self, *mut ffi::Txn, &T) -> Result<c_int>,
     ) -> Result<()> {
-        loop {
-            match self.try_batch(items, |txn, item| apply(self, txn, item))? {
-                ffi::DEADLOCK => (),
-                code => {
-                    check(code)?;
-                    return self.note_logged(bytes);
-                }
-            }
-        }
+        check(retry(|| self.try_batch(items, |txn, item| apply(self, txn, item)))?)?;
+        self.note_logged(bytes)
     }
 
     /// Shows up to `limit` records from `self.key[..key_size]` on with a cursor. Gives the engine's last code: not found at the
@@ -186,15 +179,8 @@ impl<'a> BerkeleySession<'a> {
 
 impl Session for BerkeleySession<'_> {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        loop {
-            match self.put(ptr::null_mut(), key, value)? {
-                ffi::DEADLOCK => (),
-                code => {
-                    check(code)?;
-                    return self.note_logged(key.len() + value.len());
-                }
-            }
-        }
+        check(retry(|| self.put(ptr::null_mut(), key, value))?)?;
+        self.note_logged(key.len() + value.len())
     }
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
@@ -207,18 +193,11 @@ impl Session for BerkeleySession<'_> {
         let mut len = 0;
         loop {
             // SAFETY: the database is open; the buffer is as large as is said, and not looked at meanwhile.
-            let code = Self::retry(|| unsafe {
-                let buffer = self.value.as_mut_ptr().cast();
-                ffi::sb_bdb_get(
-                    db,
-                    key.as_ptr().cast(),
-                    key_size,
-                    buffer,
-                    buffer_room(&self.value),
-                    &raw mut len,
-                )
+            let code = retry(|| unsafe {
+                let (buffer, room) = (self.value.as_mut_ptr().cast(), buffer_room(&self.value));
+                Ok(ffi::sb_bdb_get(db, key.as_ptr().cast(), key_size, buffer, room, &raw mut len))
             });
-            match code {
+            match code? {
                 ffi::OK => {
                     self.length = len as usize;
                     visit(&self.value[..self.length]);
@@ -238,10 +217,10 @@ impl Session for BerkeleySession<'_> {
     fn remove(&mut self, key: &[u8]) -> Result<()> {
         let key_size = size(key)?;
         // SAFETY: the database is open.
-        let code = Self::retry(|| unsafe {
-            ffi::sb_bdb_delete(self.db(), ptr::null_mut(), key.as_ptr().cast(), key_size)
+        let code = retry(|| unsafe {
+            Ok(ffi::sb_bdb_delete(self.db(), ptr::null_mut(), key.as_ptr().cast(), key_size))
         });
-        match code {
+        match code? {
             ffi::OK => self.note_logged(key.len()),
             ffi::NOT_FOUND => Ok(()),
             _ => Err(message()),

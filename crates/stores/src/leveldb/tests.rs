@@ -1,7 +1,7 @@
 use storebench_core::store::Store;
 use tempfile::TempDir;
 
-use super::LEVELDB;
+use super::{LEVELDB, compaction_is_due};
 use crate::support::testing::{new_folder, open, opened, setting};
 
 fn filled(folder: &TempDir, compression: bool) -> Box<dyn Store> {
@@ -86,4 +86,19 @@ fn it_is_told_whether_the_library_has_assertions() {
     if build.source.contains("built by storebench") {
         assert!(build.not_ranked.is_none() && build.flags.unwrap().contains("-DNDEBUG"));
     }
+}
+
+#[test]
+fn a_full_level_is_due() {
+    let table = |level: usize, count: usize, bytes: u64| {
+        let lines = (0..count).map(|number| format!(" {number}:{bytes}['a' @ 1 : 1 .. 'b' @ 2 : 1]\n"));
+        format!("--- level {level} ---\n{}", lines.collect::<String>())
+    };
+    assert!(!compaction_is_due(""));
+    assert!(!compaction_is_due(&table(0, 3, 4 << 20)));
+    assert!(compaction_is_due(&table(0, 4, 1)));
+    assert!(!compaction_is_due(&table(1, 5, 2 << 20)));
+    assert!(compaction_is_due(&table(1, 6, 2 << 20)));
+    assert!(!compaction_is_due(&table(2, 6, 2 << 20)));
+    assert!(!compaction_is_due(&table(6, 1, 1 << 62)));
 }

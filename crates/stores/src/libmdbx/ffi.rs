@@ -74,7 +74,6 @@ unsafe extern "C" {
         verbosity: c_uint,
         timeout: c_uint,
     ) -> c_int;
-    pub fn mdbx_env_get_path(env: *const MDBX_env, path: *mut *const c_char) -> c_int;
     pub fn mdbx_env_copy(env: *mut MDBX_env, to: *const c_char, flags: c_uint) -> c_int;
     pub fn mdbx_env_close_ex(env: *mut MDBX_env, dont_sync: bool) -> c_int;
 

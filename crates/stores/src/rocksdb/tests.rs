@@ -4,9 +4,9 @@ use std::process::Command;
 
 use storebench_core::store::{Guarantee, OpenOptions, StoreError};
 
-use super::ROCKSDB;
 use super::config::SETTINGS;
 use super::library::{LIBRARY, Library};
+use super::{ROCKSDB, work_done};
 use crate::support::GivenSettings;
 use crate::support::testing::{after_kill, new_folder, open, opened, refused, setting};
 
@@ -179,4 +179,22 @@ fn its_authors_build_does_as_the_one_that_is_linked() {
     for (tier, survivors) in [(Guarantee::None, 0), (Guarantee::Process, 3), (Guarantee::Power, 3)] {
         assert_eq!(after_kill(&ROCKSDB, tier, &[(LIBRARY, file)]), survivors, "{tier}");
     }
+}
+
+const NOW: &str = "\
+** Compaction Stats [default] **
+Level    Files   Size     Score Read(GB)  Rn(GB) Rnp1(GB) Write(GB) Wnew(GB) Moved(GB) W-Amp Rd(MB/s) Wr(MB/s) Comp(sec) Comp(cnt) Avg(sec)
+----------------------------------------------------------------------------------------------------------------------------------------
+  L0      2/0   17.84 MB   0.5      0.0     0.0      0.0       0.1      0.1       0.0   1.0      0.0    210.6      0.55        13    0.042
+  L1      3/1   51.36 MB   0.0      0.2     0.1      0.1       0.2      0.1       0.0   1.5    312.5    244.8      0.68         4    0.171
+ Sum      5/1   69.20 MB   0.0      0.2     0.1      0.1       0.3      0.2       0.0   2.5    173.1    229.5      1.23        17    0.072
+Write Stall (count): l0-file-count-limit-delays: 2, memtable-limit-stops: 1, total-delays: 2, total-stops: 1
+";
+
+#[test]
+fn flushes_compactions_and_stalls_are_read_out_of_the_text() {
+    assert_eq!(work_done(NOW), [13, 4, 3]);
+    assert_eq!(work_done(""), [0; 3]);
+    let old_line = "Stalls(count): 1 level0_slowdown, 2 memtable_slowdown, interval 7 total count";
+    assert_eq!(work_done(old_line), [0, 0, 3]);
 }
