@@ -56,7 +56,6 @@ enum BuildPart<'r> {
     Source(&'r str),
 }
 
-/// The parts of builds, by store.
 type Parts<'r> = BTreeMap<&'r str, BTreeSet<BuildPart<'r>>>;
 
 fn parts(build: &StoreBuild) -> impl Iterator<Item = BuildPart<'_>> {

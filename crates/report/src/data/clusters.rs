@@ -253,7 +253,6 @@ fn figures_of<'g>(
     (!common.is_empty()).then(|| (common.len(), figures.collect()))
 }
 
-/// Why a place has no figure.
 fn why_absent(trials: &ClusterTrials<'_>, place: &MapPosition) -> AbsenceReason {
     let outcomes = trials.ran.get(place).into_iter().flat_map(BTreeMap::values).flatten();
     let reasons = outcomes.map(|entry| match entry.trial.outcome {

@@ -15,7 +15,6 @@ pub(crate) struct PartRequests {
     pub(crate) latency_ns: Option<f64>,
 }
 
-/// A part of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
     Loading,

@@ -14,7 +14,6 @@ use storebench_host::run::Run;
 
 const STARTED: &str = "2025-01-02T03:04:05Z";
 
-/// One made trial.
 #[derive(Clone)]
 pub struct Sample {
     cell: Cell,

@@ -130,7 +130,6 @@ pub struct Answer {
     pub riskier: Vec<Risk>,
 }
 
-/// A contestant with the factor to the recommended one.
 #[derive(Debug)]
 pub struct NamedContestant {
     pub store: String,
@@ -612,7 +611,6 @@ mod tests {
         report_of(&[run], &table, read)
     }
 
-    /// What is read from the report of runs.
     fn report_of<R>(runs: &[Run], table: &[StoreDef], read: impl Fn(&Report<'_>) -> R) -> R {
         read(&Report::new(&Merged::new(runs, table)))
     }

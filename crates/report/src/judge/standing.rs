@@ -38,7 +38,6 @@ pub struct Standing {
     pub verdict: Verdict,
 }
 
-/// A store with its standing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Contender {
     pub store: String,
@@ -311,7 +310,6 @@ impl Test {
     }
 }
 
-/// The comparison of a store with the best.
 #[derive(Clone, Copy, Default)]
 struct BestComparison {
     times_worse: Option<Ratio>,

@@ -40,7 +40,6 @@ fn layout(plan: &Plan, cells: &[Cell]) -> Layout {
     Layout::from_axes(plan.compare.clone(), axes.collect::<Vec<_>>())
 }
 
-/// The names that a plan ranks.
 fn contestants(plan: &Plan) -> Vec<String> {
     let cells = cells(plan);
     let layout = layout(plan, &cells);
@@ -105,7 +104,6 @@ fn figure_of(claim: &Claim, figure: &Figure, contestant: &str, cell: &Cell, is_r
     if figure.column.better == Better::Higher { 1.0 / cost } else { cost }
 }
 
-/// What a run lacks.
 #[derive(Clone, Copy)]
 struct Lacking<'a> {
     /// A part of the names of unavailable contestants.
