@@ -57,7 +57,6 @@ impl Part {
         }
     }
 
-    /// Whether it is an operation, which is timed.
     pub(crate) fn is_operation(&self) -> bool {
         matches!(self, Part::Operation { .. })
     }
@@ -77,7 +76,6 @@ fn greatest_cause(causes: impl IntoIterator<Item = (&'static str, u64)> + Clone)
 }
 
 impl PartRequests {
-    /// A number per execution.
     pub(crate) fn per_operation(&self, number: u64) -> f64 {
         number as f64 / self.times.max(1) as f64
     }

@@ -54,7 +54,6 @@ fn background_of(key: &GroupKey) -> &str {
     key.facet(Axis::BACKGROUND).unwrap_or(NONE)
 }
 
-/// The key of the group that differs only in the load.
 fn key_without_load(key: &GroupKey) -> GroupKey {
     let mut key = key.clone();
     for (axis, value) in &mut key.facets {

@@ -499,13 +499,11 @@ impl KnownGroup<'_, '_> {
     }
 }
 
-/// States with harm that is, or may be, a danger.
 fn count_harm(evidence: &Evidence) -> u64 {
     let dangers = Harm::ALL.into_iter().filter(|harm| harm.is_danger(evidence.guarantee));
     dangers.map(|harm| evidence.count(harm)).sum()
 }
 
-/// A contestant's figure in a contest, ranked or not.
 fn lookup<'c>(contest: &'c Contest, store: &str) -> Option<&'c Contender> {
     contest.contenders.iter().chain(&contest.riskier).find(|contender| contender.store == store)
 }

@@ -317,7 +317,6 @@ struct BestComparison {
     is_worse: Option<bool>,
 }
 
-/// Judges all comparisons of a place, the most certain first.
 fn compare_with_best(tests: &[Test], confidence: f64) -> Vec<BestComparison> {
     let stores = tests.len() + 1;
     let mut comparisons = vec![BestComparison::default(); tests.len()];
