@@ -126,12 +126,9 @@ pub(crate) fn requests_by_part(entries: &[Entry<'_>]) -> Vec<PartRequests> {
         }
         let counted = parts.iter().fold(Requests::default(), |sum, part| sum.plus(&part.requests));
         let disk_total = &disk.counts.requests;
-        let rest = Requests { journal: None, ..disk_total.since(&counted) };
-        parts.into_iter().for_each(|part| PartRequests::add(&mut sums, part));
-        PartRequests::add(
-            &mut sums,
-            PartRequests { part: Part::Rest, times: 1, requests: rest, latency_ns: None },
-        );
+        let requests = Requests { journal: None, ..disk_total.since(&counted) };
+        let rest = PartRequests { part: Part::Rest, times: 1, requests, latency_ns: None };
+        parts.into_iter().chain([rest]).for_each(|part| PartRequests::add(&mut sums, part));
     }
     sums
 }
