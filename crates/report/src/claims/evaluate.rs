@@ -181,7 +181,6 @@ fn check_contests<K: Ord + Copy>(
     (evidence, Vec::new())
 }
 
-/// Notes the combinations behind checks.
 fn note_combinations(places: Vec<Position>, evidence: Vec<Evidence>) -> impl Iterator<Item = Evidence> {
     evidence.into_iter().map(move |evidence| Evidence { covers: places.clone(), ..evidence })
 }

@@ -148,7 +148,6 @@ fn values_on_axis(plan: &Plan, axis: Axis) -> Vec<Value> {
     plan.axes.values(axis).iter().cloned().chain(preset_values).collect()
 }
 
-/// The names of a ranked axis's values.
 fn names_on_axis(plan: &Plan, axis: Axis) -> Vec<String> {
     let layout = Layout::from_axes(plan.compare.clone(), [axis]);
     let name = |value: Value| layout.contestant(&Cell::default().with(axis, value)).into_owned();

@@ -16,7 +16,6 @@ use crate::judge::standing::Terms;
 use crate::layout::Position;
 use crate::stats::Series;
 
-/// A claim about inserts.
 fn claim(rest: &str) -> Claim {
     let text = format!("says = \"x\"\nsource = \"1\"\nfigure = [\"insert\"]\n{rest}\n");
     toml::from_str(&text).unwrap_or_else(|error| panic!("{text}\n{error}"))
@@ -50,7 +49,6 @@ fn spot() -> Position {
 /// The stores' figures in one place.
 type SpotFigures<'a> = (Position, &'a [(&'a str, Series<u32>)]);
 
-/// The same, owned.
 type OwnedFigures = (Position, Vec<(&'static str, Series<u32>)>);
 
 type Figures<'a> = &'a [SpotFigures<'a>];
@@ -76,7 +74,6 @@ fn pool(background: &str, figures: Figures<'_>) -> Pool<u32> {
     Pool { scope, stores, terms: Terms::default(), cannot: Vec::new(), behind: Vec::new(), cells }
 }
 
-/// The single finding of a claim.
 fn judge(claim: &Claim, pools: &[Pool<u32>]) -> Finding {
     assert_eq!(claim.check(&["insert"], &[]), Ok(()));
     let mut findings = evaluate(claim, &[], None, &|_| pools);

@@ -31,7 +31,6 @@ pub(crate) fn is_unranked(entries: &[Entry<'_>]) -> bool {
     successful.peek().is_some() && successful.all(|entry| entry.not_ranked().is_some())
 }
 
-/// How an engine was compiled, in words.
 pub(crate) fn describe_build(build: &StoreBuild) -> String {
     let assertions = match build.assertions {
         Some(true) => "with assertions",

@@ -38,11 +38,8 @@ fn describe_environments(runs: &[Run]) -> Vec<Vec<(String, String)>> {
         values.len() > 1
     };
     let words = |(name, values): (&String, &BTreeSet<&str>)| {
-        let values = if values.is_empty() {
-            "unknown".into()
-        } else {
-            Vec::from_iter(values.iter().copied()).join(" and ")
-        };
+        let joined = Vec::from_iter(values.iter().copied()).join(" and ");
+        let values = if values.is_empty() { "unknown".to_owned() } else { joined };
         (name.clone(), format!("{name} {values}"))
     };
     by_run.iter().map(|facts| facts.iter().filter(|(name, _)| differs(name)).map(words).collect()).collect()
@@ -56,7 +53,6 @@ enum BuildPart<'r> {
     Source(&'r str),
 }
 
-/// The parts of builds, by store.
 type Parts<'r> = BTreeMap<&'r str, BTreeSet<BuildPart<'r>>>;
 
 fn parts(build: &StoreBuild) -> impl Iterator<Item = BuildPart<'_>> {

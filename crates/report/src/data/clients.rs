@@ -13,7 +13,6 @@ struct Start {
     uncertainty_ns: u64,
 }
 
-/// A line for each set of machines.
 pub fn describe_clients(merged: &Merged<'_>) -> Vec<String> {
     let mut start_by_hosts: IndexMap<Vec<&str>, Start> = IndexMap::new();
     for measured in merged.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.ok()) {

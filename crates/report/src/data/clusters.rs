@@ -86,15 +86,10 @@ struct MapPosition {
 impl MapPosition {
     fn from_cell(merged: &Merged<'_>, cell: &Cell) -> MapPosition {
         let place = cell.text(Axis::PLACE);
-        let settings = cell.values().filter_map(|(axis, value)| Some((axis.setting()?.1, value)));
-        let settings: Vec<(String, u64)> = settings
-            .map(|(name, value)| {
-                (
-                    format!("{name}={}", merged.readable.value(name, value.text())),
-                    value.text().parse().unwrap_or(0),
-                )
-            })
-            .collect();
+        let settings = cell.values().filter_map(|(axis, value)| Some((axis.setting()?.1, value.text())));
+        let shown = |name: &str, text: &str| format!("{name}={}", merged.readable.value(name, text));
+        let settings: Vec<(String, u64)> =
+            settings.map(|(name, text)| (shown(name, text), text.parse().unwrap_or(0))).collect();
         match place.parse::<FileSystem>() {
             Ok(system) => MapPosition {
                 kind: KINDS.iter().position(|kind| kind == system.kind()).unwrap_or(KINDS.len()),
@@ -253,7 +248,6 @@ fn figures_of<'g>(
     (!common.is_empty()).then(|| (common.len(), figures.collect()))
 }
 
-/// Why a place has no figure.
 fn why_absent(trials: &ClusterTrials<'_>, place: &MapPosition) -> AbsenceReason {
     let outcomes = trials.ran.get(place).into_iter().flat_map(BTreeMap::values).flatten();
     let reasons = outcomes.map(|entry| match entry.trial.outcome {

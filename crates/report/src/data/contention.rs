@@ -9,7 +9,6 @@ use super::merge::{Entry, Merged};
 use crate::judge::contention::{self, Contention};
 
 impl Contention {
-    /// The load, as the beginning of a sentence.
     pub fn describe(&self) -> String {
         let Contention { others, cores, threads } = self;
         let threads = plural(*threads, "thread");

@@ -80,7 +80,6 @@ pub fn describe_dangers(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
     accidents.chain(riskier).chain(unseen(merged, group)).collect()
 }
 
-/// Where a trial's files were.
 fn location_of<'m>(merged: &'m Merged<'_>, entry: &Entry<'_>) -> Option<&'m LocationInfo> {
     let locations = &merged.runs[entry.run].header.locations;
     locations.iter().find(|location| location.is_location_of(&entry.trial.cell))

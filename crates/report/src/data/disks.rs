@@ -6,7 +6,6 @@ use storebench_core::units::{rough_bytes, rough_ns, three_digits, with_commas};
 
 use super::merge::Merged;
 
-/// A note for each simulated disk.
 pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
     let mut disks: IndexMap<(&str, &str), Vec<&DiskReport>> = IndexMap::new();
     for run in merged.runs {

@@ -60,7 +60,6 @@ pub struct Interaction {
     pub times: Times,
 }
 
-/// A combination of settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SettingsResult {
     /// The name under which reports rank it: `sqlite journal_mode=WAL`.

@@ -37,7 +37,6 @@ fn describe_limit(limit: &LimitReport) -> String {
     }
 }
 
-/// An amount in its unit.
 pub(crate) fn amount(limit: LimitKind, value: u64) -> String {
     match limit {
         LimitKind::Memory => exact_bytes(value),

@@ -108,7 +108,6 @@ pub struct Contest {
     pub failed_trials: usize,
 }
 
-/// A store without a figure that is ranked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AbsentStore {
     pub store: String,
@@ -187,7 +186,6 @@ impl Matrix {
         (&self.hardware, shortest)
     }
 
-    /// The rules that decided anywhere in it.
     pub fn rules(&self) -> BTreeSet<Rule> {
         let contests = self.rows.iter().flat_map(|row| &row.contests);
         let contenders = contests.flat_map(|contest| &contest.contenders);

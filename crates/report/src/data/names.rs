@@ -50,7 +50,6 @@ pub fn palette_position(store: &str) -> usize {
     position.unwrap_or_else(|| names.len() + (xxh3_64(store.as_bytes()) % (20 - names.len() as u64)) as usize)
 }
 
-/// The nonempty parts, joined.
 pub fn join_parts<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }

@@ -131,9 +131,8 @@ mod tests {
     fn run(factors: &[f64]) -> Run {
         let sample = |block: usize, cell: u64| {
             let noise = 1.0 + 0.01 * ((block as u64 * 7 + cell * 3) % 5) as f64;
-            Sample::new("lmdb")
-                .records(CountRange::starting_at(100 * (cell + 1)))
-                .ns(1000.0 * factors[block] * noise)
+            let records = CountRange::starting_at(100 * (cell + 1));
+            Sample::new("lmdb").records(records).ns(1000.0 * factors[block] * noise)
         };
         let samples: Vec<Vec<Sample>> =
             (0..factors.len()).map(|block| (0..8).map(|cell| sample(block, cell)).collect()).collect();

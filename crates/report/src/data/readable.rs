@@ -38,7 +38,6 @@ impl Readable {
         self.defaults.get(store).cloned().unwrap_or_default()
     }
 
-    /// A setting's value.
     pub fn value<'v>(&self, setting: &str, value: &'v str) -> Cow<'v, str> {
         let read_size =
             || value.parse::<u64>().ok().filter(|size| *size >= MIN_SHORTENED && size.is_multiple_of(1024));

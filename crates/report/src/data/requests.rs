@@ -15,7 +15,6 @@ pub(crate) struct PartRequests {
     pub(crate) latency_ns: Option<f64>,
 }
 
-/// A part of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
     Loading,
@@ -62,7 +61,6 @@ impl Part {
         }
     }
 
-    /// Whether it is an operation, which is timed.
     pub(crate) fn is_operation(&self) -> bool {
         matches!(self, Part::Operation { .. })
     }
@@ -82,7 +80,6 @@ fn greatest_cause(causes: impl IntoIterator<Item = (&'static str, u64)> + Clone)
 }
 
 impl PartRequests {
-    /// A number per execution.
     pub(crate) fn per_operation(&self, number: u64) -> f64 {
         number as f64 / self.times.max(1) as f64
     }
@@ -133,12 +130,9 @@ pub(crate) fn requests_by_part(entries: &[Entry<'_>]) -> Vec<PartRequests> {
         }
         let counted = parts.iter().fold(Requests::default(), |sum, part| sum.plus(&part.requests));
         let disk_total = &disk.counts.requests;
-        let rest = Requests { journal: None, ..disk_total.since(&counted) };
-        parts.into_iter().for_each(|part| PartRequests::add(&mut sums, part));
-        PartRequests::add(
-            &mut sums,
-            PartRequests { part: Part::Rest, times: 1, requests: rest, latency_ns: None },
-        );
+        let requests = Requests { journal: None, ..disk_total.since(&counted) };
+        let rest = PartRequests { part: Part::Rest, times: 1, requests, latency_ns: None };
+        parts.into_iter().chain([rest]).for_each(|part| PartRequests::add(&mut sums, part));
     }
     sums
 }

@@ -142,7 +142,6 @@ pub(crate) fn kept_of_written(trials: &[&Measurements], file_trend: Trend) -> Op
     median(&shares).filter(|_| file_trend.is_told && file_trend.per_step > 0.0).map(|share| share.value)
 }
 
-/// The bytes of values that a round wrote.
 fn value_bytes(round: &Round) -> u64 {
     let is_write = |o: &&OperationResult| ["update", "insert"].contains(&o.operation.as_str());
     round.operations.iter().filter(is_write).map(|operation| operation.value_bytes).sum()

@@ -14,7 +14,6 @@ use storebench_host::run::Run;
 
 const STARTED: &str = "2025-01-02T03:04:05Z";
 
-/// One made trial.
 #[derive(Clone)]
 pub struct Sample {
     cell: Cell,
@@ -387,9 +386,8 @@ fn leave_out(run: &mut Run) {
                 let sample = Sample::new(&store.name).data(data.parse().unwrap()).guarantee(guarantee);
                 let size = SizeRange { from: 100 << 10, to: 1 << 20 };
                 let cell = sample.size(size).records(CountRange::starting_at(1_000_000)).cell();
-                run.header
-                    .left_out
-                    .push(LeftOutCell { cell, reason: LeftOutReason::Sentence(reason.into()) });
+                let reason = LeftOutReason::Sentence(reason.into());
+                run.header.left_out.push(LeftOutCell { cell, reason });
             }
         }
     }

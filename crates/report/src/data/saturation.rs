@@ -85,7 +85,6 @@ pub fn describe_saturation(merged: &Merged<'_>) -> Vec<String> {
     cut_off(rates_by_name.iter().map(line).collect(), "that are saturated")
 }
 
-/// A required rate: as given, or a trace's average.
 fn describe_rate(rate: f64) -> String {
     if rate.fract() == 0.0 { with_commas(rate as u64) } else { three_digits(rate) }
 }

@@ -140,7 +140,6 @@ pub fn is_there(merged: &Merged<'_>) -> bool {
     })
 }
 
-/// All trials with several data sizes relative to memory.
 pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
     if !is_there(merged) {
         return Vec::new();

@@ -54,7 +54,6 @@ fn background_of(key: &GroupKey) -> &str {
     key.facet(Axis::BACKGROUND).unwrap_or(NONE)
 }
 
-/// The key of the group that differs only in the load.
 fn key_without_load(key: &GroupKey) -> GroupKey {
     let mut key = key.clone();
     for (axis, value) in &mut key.facets {
@@ -124,18 +123,15 @@ fn compare_blocks(cells: Vec<Pairs>) -> Option<LoadedLatencies> {
         return without_interval(&incomplete);
     }
     let mean = |block: &BlockKey, side: fn(&(f64, f64)) -> f64| {
-        let values: Vec<f64> = complete.iter().filter_map(|pairs| pairs.get(block).map(side)).collect();
-        geometric_mean(&values).map(|mean| (*block, mean.value))
+        let values = complete.iter().filter_map(|pairs| pairs.get(block).map(side));
+        mean_of(values).map(|mean| (*block, mean))
     };
     let loaded: Series<BlockKey> = blocks.iter().filter_map(|block| mean(block, |pair| pair.0)).collect();
     let unloaded: Series<BlockKey> = blocks.iter().filter_map(|block| mean(block, |pair| pair.1)).collect();
-    let mean_of_blocks = |series: &Series<BlockKey>| {
-        geometric_mean(&series.values().copied().collect::<Vec<_>>()).map(|mean| mean.value)
-    };
     Some(LoadedLatencies {
         cells: complete.len(),
-        undisturbed_ns: mean_of_blocks(&unloaded)?,
-        disturbed_ns: mean_of_blocks(&loaded)?,
+        undisturbed_ns: mean_of(unloaded.values().copied())?,
+        disturbed_ns: mean_of(loaded.values().copied())?,
         ratio: compare(&loaded, &unloaded)?,
     })
 }
@@ -143,20 +139,16 @@ fn compare_blocks(cells: Vec<Pairs>) -> Option<LoadedLatencies> {
 /// If no cell has every block: the means over all pairs, with equal weight for each cell, and no interval.
 fn without_interval(cells: &[Pairs]) -> Option<LoadedLatencies> {
     let mean = |side: fn(&(f64, f64)) -> f64| {
-        let cell_mean = |pairs: &Pairs| {
-            geometric_mean(&pairs.values().map(side).collect::<Vec<_>>()).map(|mean| mean.value)
-        };
-        let means: Vec<f64> = cells.iter().filter_map(cell_mean).collect();
-        geometric_mean(&means).map(|mean| mean.value)
+        mean_of(cells.iter().filter_map(|pairs| mean_of(pairs.values().map(side))))
     };
     let (disturbed_ns, undisturbed_ns) = (mean(|pair| pair.0)?, mean(|pair| pair.1)?);
     let ratio = crate::stats::Estimate { value: disturbed_ns / undisturbed_ns, interval: None };
-    Some(LoadedLatencies {
-        cells: cells.len(),
-        undisturbed_ns,
-        disturbed_ns,
-        ratio: Ratio { blocks: 0, ratio },
-    })
+    let (cells, ratio) = (cells.len(), Ratio { blocks: 0, ratio });
+    Some(LoadedLatencies { cells, undisturbed_ns, disturbed_ns, ratio })
+}
+
+fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    geometric_mean(&values.collect::<Vec<_>>()).map(|mean| mean.value)
 }
 
 #[cfg(test)]

@@ -133,7 +133,6 @@ pub struct Answer {
     pub riskier: Vec<Risk>,
 }
 
-/// A contestant with the factor to the recommended one.
 #[derive(Debug)]
 pub struct NamedContestant {
     pub store: String,
@@ -520,13 +519,11 @@ impl KnownGroup<'_, '_> {
     }
 }
 
-/// States with harm that is, or may be, a danger.
 fn count_harm(evidence: &Evidence) -> u64 {
     let dangers = Harm::ALL.into_iter().filter(|harm| harm.is_danger(evidence.guarantee));
     dangers.map(|harm| evidence.count(harm)).sum()
 }
 
-/// A contestant's figure in a contest, ranked or not.
 fn lookup<'c>(contest: &'c Contest, store: &str) -> Option<&'c Contender> {
     contest.contenders.iter().chain(&contest.riskier).find(|contender| contender.store == store)
 }
@@ -632,7 +629,6 @@ mod tests {
         report_of(&[run], &table, read)
     }
 
-    /// What is read from the report of runs.
     fn report_of<R>(runs: &[Run], table: &[StoreDef], read: impl Fn(&Report<'_>) -> R) -> R {
         read(&Report::new(&Merged::new(runs, table)))
     }

@@ -80,13 +80,8 @@ pub(crate) fn counts(merged: &Merged<'_>) -> String {
     if ok + failed + unsupported == 0 {
         return format!("There are no trials yet; {left_out} left out.");
     }
-    format!(
-        "Trials: {} succeeded, {} failed, {} unsupported; {} left out.",
-        with_commas(ok),
-        with_commas(failed),
-        with_commas(unsupported),
-        left_out
-    )
+    let [ok, failed, unsupported] = [ok, failed, unsupported].map(with_commas);
+    format!("Trials: {ok} succeeded, {failed} failed, {unsupported} unsupported; {left_out} left out.")
 }
 
 /// The runs with fewer trials than their plan asks for: parts of a plan, and interrupted ones, with how to resume them.

@@ -38,7 +38,6 @@ pub struct Standing {
     pub verdict: Verdict,
 }
 
-/// A store with its standing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Contender {
     pub store: String,
@@ -311,7 +310,6 @@ impl Test {
     }
 }
 
-/// The comparison of a store with the best.
 #[derive(Clone, Copy, Default)]
 struct BestComparison {
     times_worse: Option<Ratio>,
@@ -319,7 +317,6 @@ struct BestComparison {
     is_worse: Option<bool>,
 }
 
-/// Judges all comparisons of a place, the most certain first.
 fn compare_with_best(tests: &[Test], confidence: f64) -> Vec<BestComparison> {
     let stores = tests.len() + 1;
     let mut comparisons = vec![BestComparison::default(); tests.len()];

@@ -30,11 +30,13 @@ fn winning_pool(sizes: &[(SizeRange, u64)]) -> Pool<u32> {
     pool("none", &places)
 }
 
-fn covered(measured: usize, whole: usize) -> Option<Coverage> {
-    Some(Coverage { measured, whole, short: Vec::new() })
+/// The verdict where `a` wins at these sizes and counts, the verdict that it leans to, and the coverage.
+fn judge_wins(rest: &str, sizes: &[(SizeRange, u64)]) -> (Verdict, Verdict, Option<Coverage>) {
+    let finding = judge_in_design(&claim(rest), &[winning_pool(sizes)]);
+    (finding.verdict, finding.so_far, finding.coverage)
 }
 
-fn short_of(measured: usize, whole: usize, short: &[&str]) -> Option<Coverage> {
+fn covered(measured: usize, whole: usize, short: &[&str]) -> Option<Coverage> {
     let short = short.iter().map(|value| String::from(*value)).collect();
     Some(Coverage { measured, whole, short })
 }
@@ -42,32 +44,30 @@ fn short_of(measured: usize, whole: usize, short: &[&str]) -> Option<Coverage> {
 #[test]
 fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
     let three = [(SMALL, 100), (SMALL, 1000), (LARGE, 100)];
-    let few = judge_in_design(&claim(A_WINS), &[winning_pool(&three)]);
-    let covers = short_of(3, 8, &["compressible", "1KiB..10KiB", "1,000 records"]);
-    assert_eq!((few.verdict, few.so_far, few.coverage), (Verdict::Unknown, Verdict::Reproduced, covers));
+    let open = |covers| (Verdict::Unknown, Verdict::Reproduced, covers);
+    let covers = covered(3, 8, &["compressible", "1KiB..10KiB", "1,000 records"]);
+    assert_eq!(judge_wins(A_WINS, &three), open(covers));
     // Half of them, and none of one kind of data.
     let four = [three.as_slice(), &[(LARGE, 1000)]].concat();
-    let half = judge_in_design(&claim(A_WINS), &[winning_pool(&four)]);
-    assert_eq!((half.verdict, half.coverage), (Verdict::Unknown, short_of(4, 8, &["compressible"])));
+    assert_eq!(judge_wins(A_WINS, &four), open(covered(4, 8, &["compressible"])));
     // A value that the claim excludes is no part of it.
     let plain = format!("at.data = [\"incompressible\"]\n{A_WINS}");
-    let narrowed = judge_in_design(&claim(&plain), &[winning_pool(&three)]);
-    assert_eq!((narrowed.verdict, narrowed.coverage), (Verdict::Reproduced, covered(3, 4)));
+    let reproduced = (Verdict::Reproduced, Verdict::Reproduced, covered(3, 4, &[]));
+    assert_eq!(judge_wins(&plain, &three), reproduced);
     // A combination measured twice counts once, and one outside the design not at all.
     let twice = judge_in_design(&claim(&plain), &[winning_pool(&[(SMALL, 100), (SMALL, 200), (SMALL, 10)])]);
     assert_eq!((twice.verdict, twice.tally.total()), (Verdict::Unknown, 3));
-    assert_eq!(twice.coverage, short_of(1, 4, &["1KiB..10KiB", "1,000 records"]));
+    assert_eq!(twice.coverage, covered(1, 4, &["1KiB..10KiB", "1,000 records"]));
 }
 
 #[test]
 fn a_claim_over_several_record_counts_needs_each_of_them() {
     let few = format!("at.records = [\"100..5000\"]\nat.data = [\"incompressible\"]\n{A_WINS}");
     // Half of the combinations, at one of the two counts.
-    let half = judge_in_design(&claim(&few), &[winning_pool(&[(SMALL, 100), (LARGE, 100)])]);
-    assert_eq!((half.verdict, half.so_far), (Verdict::Unknown, Verdict::Reproduced));
-    assert_eq!(half.coverage, short_of(2, 4, &["1,000 records"]));
-    let diagonal = judge_in_design(&claim(&few), &[winning_pool(&[(SMALL, 100), (LARGE, 1000)])]);
-    assert_eq!((diagonal.verdict, diagonal.coverage), (Verdict::Reproduced, covered(2, 4)));
+    let half = (Verdict::Unknown, Verdict::Reproduced, covered(2, 4, &["1,000 records"]));
+    assert_eq!(judge_wins(&few, &[(SMALL, 100), (LARGE, 100)]), half);
+    let diagonal = (Verdict::Reproduced, Verdict::Reproduced, covered(2, 4, &[]));
+    assert_eq!(judge_wins(&few, &[(SMALL, 100), (LARGE, 1000)]), diagonal);
 }
 
 #[test]
@@ -76,11 +76,11 @@ fn a_claim_about_what_the_design_has_not_names_its_own_part() {
         "at = {{ record_size = [\"8000B..12000B\"], records = [\"1000..5000\"], data = [\"incompressible\"] }}\n{A_WINS}"
     );
     let size = SizeRange { from: 8000, to: 12_000 };
-    let finding = judge_in_design(&claim(&rest), &[winning_pool(&[(size, 1000)])]);
-    assert_eq!((finding.verdict, finding.coverage), (Verdict::Reproduced, covered(1, 1)));
+    let whole = (Verdict::Reproduced, Verdict::Reproduced, covered(1, 1, &[]));
+    assert_eq!(judge_wins(&rest, &[(size, 1000)]), whole);
     let two = rest.replace("[\"1000..5000\"]", "[\"1000..5000\", \"10000..50000\"]");
-    let partial = judge_in_design(&claim(&two), &[winning_pool(&[(size, 1000)])]);
-    assert_eq!((partial.verdict, partial.coverage), (Verdict::Unknown, short_of(1, 2, &["10,000 records"])));
+    let partial = (Verdict::Unknown, Verdict::Reproduced, covered(1, 2, &["10,000 records"]));
+    assert_eq!(judge_wins(&two, &[(size, 1000)]), partial);
 }
 
 #[test]
@@ -92,25 +92,24 @@ fn a_store_without_a_figure_leaves_its_combination_unmeasured() {
     let rest =
         format!("at.data = [\"incompressible\"]\nat.record_size = [\"1B..1KiB\"]\nshare = \"50%\"\n{A_WINS}");
     let finding = judge_in_design(&claim(&rest), &pools);
-    assert_eq!((finding.verdict, finding.coverage), (Verdict::Unknown, short_of(1, 2, &["1,000 records"])));
+    assert_eq!((finding.verdict, finding.coverage), (Verdict::Unknown, covered(1, 2, &["1,000 records"])));
 }
 
 #[test]
 fn an_average_is_over_all_of_it_or_none() {
     let average = format!("average = \"places\"\nat.data = [\"incompressible\"]\n{A_WINS}");
     let three = [(SMALL, 100), (SMALL, 1000), (LARGE, 100)];
-    let partial = judge_in_design(&claim(&average), &[winning_pool(&three)]);
-    assert_eq!((partial.verdict, partial.so_far), (Verdict::Unknown, Verdict::Reproduced));
-    assert_eq!(partial.coverage, covered(3, 4));
+    let partial = (Verdict::Unknown, Verdict::Reproduced, covered(3, 4, &[]));
+    assert_eq!(judge_wins(&average, &three), partial);
     let four = [three.as_slice(), &[(LARGE, 1000)]].concat();
-    let whole = judge_in_design(&claim(&average), &[winning_pool(&four)]);
-    assert_eq!((whole.verdict, whole.coverage), (Verdict::Reproduced, covered(4, 4)));
+    let whole = (Verdict::Reproduced, Verdict::Reproduced, covered(4, 4, &[]));
+    assert_eq!(judge_wins(&average, &four), whole);
     let greatest = "expect.greatest = { axis = \"data\", of = \"compressible\", to = \"incompressible\", \
                     along = \"record_size\", value = \"1B..1KiB\" }";
     let pools = [pool_of_places(&[kinds(SMALL, 1.0, 3.0), kinds(LARGE, 10.0, 20.0)].concat())];
     let finding = judge_in_design(&claim(greatest), &pools);
     assert_eq!((finding.verdict, finding.so_far), (Verdict::Unknown, Verdict::Reproduced));
-    assert_eq!(finding.coverage, short_of(2, 4, &["1,000 records"]), "both kinds of data together are one");
+    assert_eq!(finding.coverage, covered(2, 4, &["1,000 records"]), "both kinds of data together are one");
 }
 
 #[test]

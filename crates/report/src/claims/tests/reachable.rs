@@ -40,7 +40,6 @@ fn layout(plan: &Plan, cells: &[Cell]) -> Layout {
     Layout::from_axes(plan.compare.clone(), axes.collect::<Vec<_>>())
 }
 
-/// The names that a plan ranks.
 fn contestants(plan: &Plan) -> Vec<String> {
     let cells = cells(plan);
     let layout = layout(plan, &cells);
@@ -83,29 +82,21 @@ fn figure_of(claim: &Claim, figure: &Figure, contestant: &str, cell: &Cell, is_r
         Expect::MoreAt(more) if rank(&more.stores).is_some() => cost_if(*figure == more.figure),
         Expect::Unchanged(_) | Expect::MoreWins(_) | Expect::MoreAt(_) => 5.0,
         // Figures themselves, regardless of direction.
-        Expect::Ratio(Ratio { axis: None, of, range, .. }) => {
-            return if of == contestant { in_range(range, is_right) } else { 1.0 };
-        }
-        Expect::Ratio(Ratio { axis: Some(axis), of, range, .. }) => {
-            return if is_at(*axis, of) { in_range(range, is_right) } else { 1.0 };
+        Expect::Ratio(Ratio { axis, of, range, .. }) => {
+            let is_of = axis.map_or(of == contestant, |axis| is_at(axis, of));
+            return if is_of { in_range(range, is_right) } else { 1.0 };
         }
         Expect::Value(values) => return in_range(&values.range, is_right),
         Expect::Greatest(greatest) => {
             let greatest_ratio = greatest.range.as_ref().map_or(4.0, |range| in_range(range, true));
             let is_greatest = is_at(greatest.along, &greatest.value) == is_right;
-            return if !is_at(greatest.axis, &greatest.of) {
-                1.0
-            } else if is_greatest {
-                greatest_ratio
-            } else {
-                greatest_ratio / 4.0
-            };
+            let ratio = if is_greatest { greatest_ratio } else { greatest_ratio / 4.0 };
+            return if is_at(greatest.axis, &greatest.of) { ratio } else { 1.0 };
         }
     };
     if figure.column.better == Better::Higher { 1.0 / cost } else { cost }
 }
 
-/// What a run lacks.
 #[derive(Clone, Copy)]
 struct Lacking<'a> {
     /// A part of the names of unavailable contestants.
@@ -152,27 +143,11 @@ fn pools(
         if !matches(&contestant, lacking.cannot) {
             let value = figure_of(claim, figure, &contestant, cell, is_right);
             let wobble = |block: u32| 1.0 + 1e-6 * f64::from(block % 3);
-            figures.insert(
-                contestant,
-                (0..lacking.trials).map(|block| (block, value * wobble(block))).collect(),
-            );
+            let series = (0..lacking.trials).map(|block| (block, value * wobble(block))).collect();
+            figures.insert(contestant, series);
         }
     }
     pools
-}
-
-fn findings(
-    plan: &Plan,
-    cells: &[Cell],
-    study: &StudyClaims,
-    claim: &Claim,
-    is_right: bool,
-    lacking: Lacking<'_>,
-) -> Vec<Finding> {
-    let figure_pools = |figure: &Figure| pools(plan, cells, claim, figure, is_right, lacking);
-    let pools_by_figure: BTreeMap<String, Vec<Pool<u32>>> =
-        claim.figure.iter().map(|figure| (figure.to_string(), figure_pools(figure))).collect();
-    evaluate(claim, &study.among, study.design.as_ref(), &|figure| &pools_by_figure[&figure.to_string()])
 }
 
 /// Whether each of a study's claims comes out both ways or neither; returns the claims with a verdict, and the rest.
@@ -181,8 +156,13 @@ fn both_ways(plan: &Plan, origin: &str, lacking: Lacking<'_>) -> [Vec<String>; 2
     let cells = cells(plan);
     let [mut judged, mut open] = [Vec::new(), Vec::new()];
     for claim in &study.claims {
-        let [supported, refuted] =
-            [true, false].map(|is_right| findings(plan, &cells, &study, claim, is_right, lacking));
+        let findings = |is_right| {
+            let figure_pools = |figure: &Figure| pools(plan, &cells, claim, figure, is_right, lacking);
+            let by_figure: BTreeMap<String, Vec<Pool<u32>>> =
+                claim.figure.iter().map(|figure| (figure.to_string(), figure_pools(figure))).collect();
+            evaluate(claim, &study.among, study.design.as_ref(), &|figure| &by_figure[&figure.to_string()])
+        };
+        let [supported, refuted] = [true, false].map(findings);
         assert_eq!(supported.len(), refuted.len());
         let mut has_verdict = false;
         for (supported, refuted) in supported.iter().zip(&refuted) {

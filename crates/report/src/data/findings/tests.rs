@@ -276,9 +276,8 @@ fn quick() -> Run {
         for size in plan.axes.list(Axis::RECORD_SIZE) {
             for (index, store) in plan.claims_among.iter().enumerate() {
                 let ns = if store == "berkeleydb" { 1e6 } else { 1000.0 + 500.0 * index as f64 };
-                samples.push(
-                    Sample::new(store).data(data).size(size).records(plan.axes.list(Axis::RECORDS)[0]).ns(ns),
-                );
+                let sample = Sample::new(store).data(data).size(size).ns(ns);
+                samples.push(sample.records(plan.axes.list(Axis::RECORDS)[0]));
             }
         }
     }
@@ -356,9 +355,8 @@ fn paper_like_run(berkeleydb: f64, background: Background) -> Run {
         for (from, to) in [(1, 1024), (1024, 10_240)] {
             for (index, store) in stores.into_iter().enumerate() {
                 let ns = if store == "berkeleydb" { berkeleydb } else { 1000.0 + 500.0 * index as f64 };
-                let sample =
-                    Sample::new(store).data(data).size(SizeRange { from, to }).background(background);
-                samples.push(sample.ns(ns));
+                let sample = Sample::new(store).data(data).size(SizeRange { from, to }).ns(ns);
+                samples.push(sample.background(background));
             }
         }
     }
@@ -419,16 +417,15 @@ fn published_tables_in_all_reports() {
 fn a_run_without_the_tables_places_is_told_which_to_run() {
     use crate::terminal::published::text;
     let runs = [run("box", &[Sample::new("sqlite").records("200..1000".parse().unwrap())])];
-    let text = text(&merge_tables(&runs), None, Style { width: 100, colour: false });
-    assert!(text.contains("No combination can be compared") && text.contains("--records"), "{text}");
+    let shown = text(&merge_tables(&runs), None, Style { width: 100, colour: false });
+    assert!(shown.contains("No combination can be compared") && shown.contains("--records"), "{shown}");
     let page = page_of(&merge_tables(&runs));
     let sentence = "<p>Published tables that this run has nothing to compare with: ext4, hdd.</p>";
     assert!(page.contains(sentence), "{page}");
     assert!(!page.contains("Published tables next to this run"));
     let loaded = [run("box", &[Sample::new("sqlite").background(Background::Cpu(1))])];
-    let loaded_text =
-        crate::terminal::published::text(&merge_tables(&loaded), None, Style { width: 100, colour: false });
-    assert!(loaded_text.contains("No published table was measured like this run"), "{loaded_text}");
+    let shown = text(&merge_tables(&loaded), None, Style { width: 100, colour: false });
+    assert!(shown.contains("No published table was measured like this run"), "{shown}");
 }
 
 #[test]

@@ -140,7 +140,6 @@ pub(crate) fn lack(checked: &CheckedClaim<'_>) -> &'static str {
     }
 }
 
-/// An unavailable store, with the reason.
 pub(crate) fn absent((store, why): &(String, String)) -> String {
     format!("{store}: {why}")
 }
@@ -166,7 +165,6 @@ pub(crate) fn describe_missing(finding: &Finding) -> String {
     }
 }
 
-/// The words for an undecided claim.
 pub(crate) fn describe_leaning(finding: &Finding) -> &'static str {
     match (finding.verdict, finding.so_far) {
         (Verdict::Unknown, Verdict::Reproduced) => "so far looks right",
