@@ -62,9 +62,11 @@ pub enum Message {
     Hello { version: String, format: u32 },
     /// The beginning of a new run.
     Header(Box<RunHeader>),
+    /// The trials begin.
     Started { total: u64, done: u64 },
     /// Blocks are added.
     Extended { by: u64 },
+    /// A trial begins.
     Trial { cell: Cell, position: u64, left_s: Option<f64> },
     /// Progress of the trial in long work: which, records, of how many, in how many seconds.
     Loading { loading: Option<(ProgressKind, u64, u64, f64)> },
@@ -76,8 +78,11 @@ pub enum Message {
     Result(String),
     /// Text for people.
     Text(String),
+    /// A client's message.
     Client(Box<ClientReply>),
+    /// The run has ended.
     Ended { interrupted: bool, failed: u64 },
+    /// It ended with an error.
     Failed { exit: u8, message: String },
 }
 
