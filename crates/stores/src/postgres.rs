@@ -4,7 +4,9 @@ mod client;
 mod dialect;
 mod wire;
 
-use storebench_core::store::{AgingRisk, Capabilities, Caution, Danger, Guarantee, Loss, StoreDef, StoreKind};
+use storebench_core::store::{
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, Loss, StoreDef, StoreKind,
+};
 
 use self::dialect::Postgresql;
 use super::support::offer;

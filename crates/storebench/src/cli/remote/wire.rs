@@ -95,6 +95,7 @@ pub enum Message {
     Result(String),
     /// Text for people.
     Text(String),
+    /// A client's message.
     Client(Box<ClientReply>),
     Ended {
         interrupted: bool,
