@@ -106,7 +106,10 @@ pub trait Server: Sized + 'static {
     fn begin(_client: &mut Self::Client, _plan: &Plan) {}
     fn connect(address: &Address) -> Result<Self::Client>;
 
-    fn create(client: &mut Self::Client, name: &str) -> Result<()>;
+    /// Makes the holder; keys need none.
+    fn create(_client: &mut Self::Client, _name: &str) -> Result<()> {
+        Ok(())
+    }
     /// From here on, a session's records are the holder's, and it is set as planned.
     fn enter(client: &mut Self::Client, name: &str, plan: &Plan) -> Result<()>;
     /// The command that drops the holder, as a person would type it.
