@@ -454,10 +454,8 @@ mod tests {
     fn the_last_words_say_what_is_wrong() {
         let setting = "1:C 26 Nov 2026 19:19:12.938 # Configuration loaded\n\n*** FATAL CONFIG FILE ERROR (Redis 7.0.15) ***\nReading \
                        the configuration file, at line 3\n>>> 'appendfsync \"foo\"'\nargument(s) must be one of these\n";
-        assert_eq!(
-            last_words(setting).as_deref(),
-            Some(">>> 'appendfsync \"foo\"' argument(s) must be one of these")
-        );
+        let why = ">>> 'appendfsync \"foo\"' argument(s) must be one of these";
+        assert_eq!(last_words(setting).as_deref(), Some(why));
         let log = "1:M 26 Nov 2026 19:19:12.939 # Bad file format\n1:M 26 Nov 2026 19:19:12.939 # WARNING memory\n1:M 26 Nov 2026 \
                    19:19:12.951 * Creating\n";
         assert_eq!(last_words(log).as_deref(), Some("Bad file format"));
@@ -477,11 +475,8 @@ mod tests {
         {
             let (near, mut far) = UnixStream::pair().unwrap();
             far.write_all(answer.as_bytes()).unwrap();
-            assert_eq!(
-                expect_all_keys(&mut Client::from_socket(near.into())).is_err(),
-                is_refused,
-                "{answer}"
-            );
+            let outcome = expect_all_keys(&mut Client::from_socket(near.into()));
+            assert_eq!(outcome.is_err(), is_refused, "{answer}");
         }
     }
 
