@@ -47,10 +47,8 @@ mod tests {
             assert!(page.contains(&row), "docs/guarantees.md lacks {row}");
             let label = def.offer(guarantee).and_then(|offer| offer.danger(&[])).unwrap();
             for harm in evidence.dangers() {
-                assert!(
-                    label.tells_of(harm, guarantee),
-                    "{store} at {guarantee}: {label} says nothing of {harm:?}"
-                );
+                let is_told = label.tells_of(harm, guarantee);
+                assert!(is_told, "{store} at {guarantee}: {label} says nothing of {harm:?}");
             }
         }
     }

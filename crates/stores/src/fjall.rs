@@ -433,7 +433,7 @@ impl Plan {
         let cache = options.cache_bytes.map(|total| total / 2);
         let memtable = options.cache_bytes.map_or(MEMTABLE_BYTES, |total| total / 8);
         let plan = Plan {
-            persist: persist_mode(options.guarantee, given.text("persist_mode"))?,
+            persist: persist_mode(options.guarantee, &given)?,
             codec: if options.compression { CompressionType::Lz4 } else { CompressionType::None },
             cache_bytes: given.parse("cache_size", bytes)?.or(cache),
             memtable_bytes: given.parse("max_memtable_size", bytes)?.unwrap_or(memtable),
@@ -550,8 +550,8 @@ const PERSIST_MODES: [(&str, Option<PersistMode>); 4] = [
     ("sync_all", Some(PersistMode::SyncAll)),
 ];
 
-fn persist_mode(tier: Option<Guarantee>, given: Option<&str>) -> Result<Option<PersistMode>> {
-    let Some(text) = given else {
+fn persist_mode(tier: Option<Guarantee>, given: &GivenSettings<'_>) -> Result<Option<PersistMode>> {
+    let Some(text) = given.text("persist_mode") else {
         return Ok(match tier {
             Some(Guarantee::None) => None,
             None | Some(Guarantee::Process) => Some(PersistMode::Buffer),
@@ -560,11 +560,8 @@ fn persist_mode(tier: Option<Guarantee>, given: Option<&str>) -> Result<Option<P
         });
     };
     let mode = PERSIST_MODES.into_iter().find(|(name, _)| *name == text);
-    mode.map(|(_, mode)| mode).ok_or_else(|| {
-        StoreError::BadSetting(format!(
-            "the setting persist_mode={text} is not none, buffer, sync_data or sync_all"
-        ))
-    })
+    mode.map(|(_, mode)| mode)
+        .ok_or_else(|| given.refuse("persist_mode", "none, buffer, sync_data or sync_all"))
 }
 
 fn name_of(persist: Option<PersistMode>) -> &'static str {

@@ -20,7 +20,7 @@ use self::structures::{MDBX_chk_callbacks_t, MDBX_envinfo, MDBX_stat, MDBX_val, 
 use super::linked::linked;
 use super::mapped::{self, Environment, Library, calls, check};
 use super::support::{
-    GivenSettings, expect_taken, flag, hold_to_tier, offer, read_back, replace_by_copy, sync_path,
+    GivenSettings, UNORDERED, expect_taken, flag, hold_to_tier, offer, read_back, replace_by_copy, sync_path,
 };
 
 pub const LIBMDBX: StoreDef = StoreDef {
@@ -65,14 +65,7 @@ const UNSYNCED: &[Danger] = &[
         with: &[("sync_mode", "nometasync")],
         ..Danger::new(Loss::Nothing, Loss::Last, "its meta page is not synced")
     },
-    Danger {
-        with: &[("sync_mode", "utterly_nosync")],
-        ..Danger::new(
-            Loss::Nothing,
-            Loss::Whole,
-            "nothing is synced, so pages can reach the disk in any order",
-        )
-    },
+    Danger { with: &[("sync_mode", "utterly_nosync")], ..UNORDERED },
     Danger::new(
         Loss::Nothing,
         Loss::Whole,

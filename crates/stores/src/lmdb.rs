@@ -15,7 +15,7 @@ use storebench_core::store::{
 use super::compiled;
 use super::mapped::{self, Environment, Library, calls, check};
 use super::support::{
-    GivenSettings, expect_taken, flag, hold_to_tier, offer, read_back, replace_by_copy, sync_path,
+    GivenSettings, UNORDERED, expect_taken, flag, hold_to_tier, offer, read_back, replace_by_copy, sync_path,
 };
 
 pub const LMDB: StoreDef = StoreDef {
@@ -66,7 +66,7 @@ const UNSYNCED: &[Danger] = &[
         with: &[("nosync", "false"), ("mapasync", "false")],
         ..Danger::new(Loss::Nothing, Loss::Last, "its meta page is not synced")
     },
-    Danger::new(Loss::Nothing, Loss::Whole, "nothing is synced, so pages can reach the disk in any order"),
+    UNORDERED,
 ];
 
 const SETTINGS: &[SettingDef] = &read_back(

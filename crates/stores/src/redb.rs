@@ -74,11 +74,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let durable = match given.text("durability") {
         Some("none") => false,
         Some("immediate") => true,
-        Some(word) => {
-            return Err(StoreError::BadSetting(format!(
-                "the setting durability={word} is not none or immediate"
-            )));
-        }
+        Some(_) => return Err(given.refuse("durability", "none or immediate")),
         None => options.guarantee != Some(Guarantee::None),
     };
     let tier = if durable { Guarantee::Power } else { Guarantee::None };

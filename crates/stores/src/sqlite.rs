@@ -19,7 +19,7 @@ use storebench_core::store::{
 use self::pragma::Plan;
 use self::statement::{Row, Statement};
 use super::compiled;
-use super::support::{hold_to_tier, offer, sync_path};
+use super::support::{UNORDERED, hold_to_tier, offer, sync_path};
 
 pub const SQLITE: StoreDef = StoreDef {
     name: "sqlite",
@@ -72,14 +72,7 @@ pub const SQLITE: StoreDef = StoreDef {
 
 /// By SQLite's documentation of PRAGMA synchronous; `process` itself sets WAL and NORMAL.
 const UNSYNCED_OR_NOT_AT_ONCE: &[Danger] = &[
-    Danger {
-        with: &[("synchronous", "0")],
-        ..Danger::new(
-            Loss::Nothing,
-            Loss::Whole,
-            "nothing is synced, so pages can reach the disk in any order",
-        )
-    },
+    Danger { with: &[("synchronous", "0")], ..UNORDERED },
     Danger { with: &[("journal_mode", "delete"), ("synchronous", "1")], ..HEADER_FIRST },
     Danger { with: &[("journal_mode", "truncate"), ("synchronous", "1")], ..HEADER_FIRST },
     Danger { with: &[("journal_mode", "persist"), ("synchronous", "1")], ..HEADER_FIRST },

@@ -9,14 +9,17 @@ use std::fs::File;
 use std::path::Path;
 
 // A build of few engines needs few of these.
-use storebench_core::store::{Danger, Guarantee, GuaranteeOffer, Result, SettingDef, StoreError};
 #[allow(unused_imports)]
 pub use storebench_core::store::{GivenSettings, expect_taken, hold_to_tier};
+use storebench_core::store::{Danger, Guarantee, GuaranteeOffer, Loss, Result, SettingDef, StoreError};
 
 /// An offer of a store that replaces values whole.
 pub const fn offer(tier: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> GuaranteeOffer {
     GuaranteeOffer::replacing_values(tier, settings, dangers)
 }
+
+pub const UNORDERED: Danger =
+    Danger::new(Loss::Nothing, Loss::Whole, "nothing is synced, so pages can reach the disk in any order");
 
 /// A setting that is on or off, and off as shipped.
 pub const fn flag(name: &'static str, help: &'static str) -> SettingDef {

@@ -133,9 +133,8 @@ impl Library {
             ffi::unqlite_lib_config(UNQLITE_LIB_CONFIG_PAGE_SIZE, size)
         };
         if code != UNQLITE_OK {
-            return Err(StoreError::Engine(format!(
-                "UnQLite refuses a page size of {page_bytes}: code {code}"
-            )));
+            let why = format!("UnQLite refuses a page size of {page_bytes}: code {code}");
+            return Err(StoreError::Engine(why));
         }
         self.page_bytes = page_bytes;
         Ok(())

@@ -25,10 +25,8 @@ fn the_environment_is_what_tier_and_sessions_need() {
         if let Some(write_nosync) = write_nosync {
             assert_eq!(setting(&*store, "DB_TXN_WRITE_NOSYNC"), write_nosync, "{tier} {sessions}");
         }
-        assert!(
-            environment.contains(expected) && !environment.contains(unexpected),
-            "{tier} {sessions}: {environment}"
-        );
+        let is_right = environment.contains(expected) && !environment.contains(unexpected);
+        assert!(is_right, "{tier} {sessions}: {environment}");
         assert_eq!(environment.contains("DB_THREAD"), sessions > 1, "{tier} {sessions}: {environment}");
     }
     let folder = new_folder();

@@ -341,11 +341,6 @@ impl Server for EtcdServer {
         Client::running(address)
     }
 
-    /// Keys need no holder.
-    fn create(_client: &mut Client, _name: &str) -> Result<()> {
-        Ok(())
-    }
-
     fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
         client.set_key_prefix(name);
         Self::begin(client, plan);

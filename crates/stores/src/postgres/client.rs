@@ -516,15 +516,7 @@ mod tests {
 
     #[test]
     fn rows_are_counted_by_what_is_said() {
-        assert_eq!(
-            [
-                rows_in_tag("INSERT 0 1"),
-                rows_in_tag("UPDATE 12"),
-                rows_in_tag("SELECT 3"),
-                rows_in_tag("BEGIN")
-            ],
-            [1, 12, 3, 0]
-        );
+        assert_eq!(["INSERT 0 1", "UPDATE 12", "SELECT 3", "BEGIN"].map(rows_in_tag), [1, 12, 3, 0]);
     }
 
     #[test]

@@ -137,9 +137,7 @@ mod tests {
 
     #[test]
     fn parameters_are_numbered_but_in_quotes() {
-        assert_eq!(
-            number_parameters("UPDATE t SET a = ?, b = '?' WHERE \"c?\" = ?"),
-            "UPDATE t SET a = $1, b = '?' WHERE \"c?\" = $2"
-        );
+        let numbered = number_parameters("UPDATE t SET a = ?, b = '?' WHERE \"c?\" = ?");
+        assert_eq!(numbered, "UPDATE t SET a = $1, b = '?' WHERE \"c?\" = $2");
     }
 }

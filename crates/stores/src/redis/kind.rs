@@ -181,10 +181,6 @@ fn has_value(settings: &[Setting], name: &str, value: &str) -> bool {
     settings.iter().any(|setting| setting.name == name && setting.value == value)
 }
 
-fn makes_snapshots(settings: &[Setting]) -> bool {
-    !has_value(settings, SAVE, OFF)
-}
-
 fn tier(settings: &[Setting]) -> Guarantee {
     if !has_value(settings, APPENDONLY, "yes") {
         return Guarantee::None;
@@ -221,13 +217,10 @@ static PROGRAMS: Programs = Programs {
 
 pub enum RedisServer {}
 
-pub struct RedisFacts {
-    makes_snapshots: bool,
-}
-
 impl Server for RedisServer {
     type Client = Client;
-    type Facts = RedisFacts;
+    /// Whether it makes snapshots.
+    type Facts = bool;
 
     const STORE: &'static str = "redis";
     // Debian's server is a link to the other.
@@ -300,11 +293,6 @@ impl Server for RedisServer {
         Ok(client)
     }
 
-    /// Keys need no holder.
-    fn create(_client: &mut Client, _name: &str) -> Result<()> {
-        Ok(())
-    }
-
     fn enter(client: &mut Client, name: &str, _plan: &Plan) -> Result<()> {
         client.key_prefix = key_prefix(name);
         Ok(())
@@ -320,8 +308,8 @@ impl Server for RedisServer {
         client.remove_all()
     }
 
-    fn examine(_client: &mut Client, settings: &[Setting], _is_own: bool) -> Result<RedisFacts> {
-        Ok(RedisFacts { makes_snapshots: makes_snapshots(settings) })
+    fn examine(_client: &mut Client, settings: &[Setting], _is_own: bool) -> Result<bool> {
+        Ok(!has_value(settings, SAVE, OFF))
     }
 
     /// A forked process writes a snapshot or a new log.
@@ -336,12 +324,12 @@ impl Server for RedisServer {
     }
 
     /// Makes the snapshot that is due within the hour, and syncs the log. On a running server both hold others' records, too.
-    fn settle(client: &mut Client, facts: &RedisFacts, running: Option<&RunningServer>) -> Result<()> {
+    fn settle(client: &mut Client, makes_snapshots: &bool, running: Option<&RunningServer>) -> Result<()> {
         if running.is_some() {
             return Ok(());
         }
         wait_until::<Self>(client, is_idle)?;
-        if facts.makes_snapshots && info_value(client, "rdb_changes_since_last_save")? != "0" {
+        if *makes_snapshots && info_value(client, "rdb_changes_since_last_save")? != "0" {
             client.run(&[b"BGSAVE"])?;
             wait_until::<Self>(client, is_idle)?;
             let status = info_value(client, "rdb_last_bgsave_status")?;
@@ -466,10 +454,8 @@ mod tests {
     fn the_last_words_say_what_is_wrong() {
         let setting = "1:C 26 Nov 2026 19:19:12.938 # Configuration loaded\n\n*** FATAL CONFIG FILE ERROR (Redis 7.0.15) ***\nReading \
                        the configuration file, at line 3\n>>> 'appendfsync \"foo\"'\nargument(s) must be one of these\n";
-        assert_eq!(
-            last_words(setting).as_deref(),
-            Some(">>> 'appendfsync \"foo\"' argument(s) must be one of these")
-        );
+        let why = ">>> 'appendfsync \"foo\"' argument(s) must be one of these";
+        assert_eq!(last_words(setting).as_deref(), Some(why));
         let log = "1:M 26 Nov 2026 19:19:12.939 # Bad file format\n1:M 26 Nov 2026 19:19:12.939 # WARNING memory\n1:M 26 Nov 2026 \
                    19:19:12.951 * Creating\n";
         assert_eq!(last_words(log).as_deref(), Some("Bad file format"));
@@ -489,11 +475,8 @@ mod tests {
         {
             let (near, mut far) = UnixStream::pair().unwrap();
             far.write_all(answer.as_bytes()).unwrap();
-            assert_eq!(
-                expect_all_keys(&mut Client::from_socket(near.into())).is_err(),
-                is_refused,
-                "{answer}"
-            );
+            let outcome = expect_all_keys(&mut Client::from_socket(near.into()));
+            assert_eq!(outcome.is_err(), is_refused, "{answer}");
         }
     }
 

@@ -10,7 +10,7 @@ use storebench_core::store::{MemoryShare, OpenOptions, Result, Setting, SettingD
 use super::ffi::{self, Functions};
 use super::library::LIBRARY_SETTING;
 use crate::owned::OwnedPointer;
-use crate::support::GivenSettings;
+use crate::support::{GivenSettings, expect_taken};
 
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("write_buffer_size", "a size from 64 KiB to 64 GiB", "67108864", "a memory table")
@@ -180,11 +180,9 @@ impl Config {
             ("compaction_style", self.compaction_style.map(|(word, _)| word.to_owned())),
         ] {
             let Some(wanted) = wanted else { continue };
-            let found = read_back.iter().find(|setting| setting.name == name).map(|setting| &setting.value);
-            if found != Some(&wanted) {
-                let read_back = found.cloned().unwrap_or_else(|| "nothing".into());
-                return Err(StoreError::SettingNotTaken { name: name.into(), asked: wanted, read_back });
-            }
+            let found = read_back.iter().find(|setting| setting.name == name);
+            let found = found.map_or_else(|| "nothing".into(), |setting| setting.value.clone());
+            expect_taken(name, &wanted, &found)?;
         }
         Ok(())
     }

@@ -135,10 +135,8 @@ fn a_file_that_is_no_library_of_rocksdb_is_refused() {
         (&compile_library(&file("old.so"), other_names), "it has no function rocksdb_get_pinned"),
     ] {
         let error = refused(&ROCKSDB, &new_folder(), None, &[(LIBRARY, library)]);
-        assert!(
-            matches!(&error, StoreError::BadSetting(message) if message.contains(why)),
-            "{library}: {error}"
-        );
+        let is_told = matches!(&error, StoreError::BadSetting(message) if message.contains(why));
+        assert!(is_told, "{library}: {error}");
     }
 }
 
@@ -164,11 +162,9 @@ fn its_authors_build_does_as_the_one_that_is_linked() {
     let output = Command::new("sh").args([script, "--where"]).output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     let Some((version, file)) = printed.trim().split_once('\n') else {
-        assert!(
-            std::env::var_os("STOREBENCH_TEST_STRICT").is_none(),
-            "scripts/rocksdb-authors.sh did not run"
-        );
-        return println!("not tried: scripts/rocksdb-authors.sh did not run");
+        let why = "scripts/rocksdb-authors.sh did not run";
+        assert!(std::env::var_os("STOREBENCH_TEST_STRICT").is_none(), "{why}");
+        return println!("not tried: {why}");
     };
     let folder = new_folder();
     let store = opened(&ROCKSDB, &folder, None, &[(LIBRARY, file), ("block_size", "16384")]);

@@ -6,7 +6,7 @@ use storebench_core::store::{
     Capabilities, Guarantee, MemoryShare, OpenOptions, Result, Setting, SettingDef, StoreError, Threads,
 };
 
-use crate::support::GivenSettings;
+use crate::support::{GivenSettings, expect_taken};
 
 /// In the order in which they must be set: the locking mode before the journal mode, so that WAL knows whether to share memory;
 /// the page size and vacuuming before the journal mode, as the change to WAL writes the first page, which fixes both.
@@ -52,9 +52,7 @@ pub struct Plan {
 impl Plan {
     /// The tier's PRAGMAs, then the cache, then the user's. Fails also for a value that is not one word.
     pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
-        let user_value =
-            |given: &GivenSettings<'_>, name| given.text(name).map(|text| one_word(name, text)).transpose();
-        Ok(Plan { values: GivenSettings::new(options, SETTINGS)?.values(SETTINGS, user_value, preset)? })
+        Ok(Plan { values: GivenSettings::new(options, SETTINGS)?.values(SETTINGS, one_word, preset)? })
     }
 
     /// Sets every PRAGMA on a connection. Fails with [`StoreError::SettingNotTaken`] when one reads back otherwise.
@@ -81,9 +79,8 @@ impl Plan {
         for (name, value) in &self.values {
             let value_read = number_of(name, value);
             if let Some(why) = no_effect(&journal, is_exclusive, &compile_options, name, &value_read) {
-                return Err(StoreError::BadSetting(format!(
-                    "the setting {name}={value} does nothing: {why}"
-                )));
+                let why = format!("the setting {name}={value} does nothing: {why}");
+                return Err(StoreError::BadSetting(why));
             }
         }
         Ok(())
@@ -93,11 +90,7 @@ impl Plan {
         for (name, wanted) in &self.values {
             let read_back = read(connection, name)?;
             if number_of(name, wanted) != number_of(name, &read_back) {
-                return Err(StoreError::SettingNotTaken {
-                    name: (*name).into(),
-                    asked: wanted.clone(),
-                    read_back,
-                });
+                expect_taken(name, wanted, &read_back)?;
             }
         }
         Ok(())
@@ -164,12 +157,13 @@ fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
 }
 
 /// Refuses anything but words and numbers in a PRAGMA.
-fn one_word(name: &str, text: &str) -> Result<String> {
-    let is_word = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    if is_word {
-        return Ok(text.into());
+fn one_word(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
+    let is_word =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    match given.text(name) {
+        Some(text) if !is_word(text) => Err(given.refuse(name, "a word or a whole number")),
+        text => Ok(text.map(str::to_owned)),
     }
-    Err(StoreError::BadSetting(format!("the setting {name}={text} is not a word or a whole number")))
 }
 
 /// One form for values that SQLite takes as words and reads back as numbers: lower case, and the number.

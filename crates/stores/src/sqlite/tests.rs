@@ -30,10 +30,8 @@ fn an_existing_file_keeps_its_page_size_and_that_is_said() {
 fn a_setting_never_changes_the_tier_unsaid() {
     let off = [("synchronous", "OFF")];
     assert_eq!(opened(&SQLITE, &new_folder(), None, &off).guarantee(), Guarantee::Process);
-    assert_eq!(
-        opened(&SQLITE, &new_folder(), None, &[("synchronous", "EXTRA")]).guarantee(),
-        Guarantee::Power
-    );
+    let tier = opened(&SQLITE, &new_folder(), None, &[("synchronous", "EXTRA")]).guarantee();
+    assert_eq!(tier, Guarantee::Power);
 }
 
 #[test]

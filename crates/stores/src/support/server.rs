@@ -4,7 +4,6 @@ mod installed;
 mod kind;
 mod own_server;
 pub mod password;
-mod plan;
 mod process;
 mod running;
 pub mod socket;
@@ -12,9 +11,8 @@ pub mod sql;
 mod store;
 
 pub use self::installed::{PROGRAMS_SETTING, Programs, url_setting};
-pub use self::kind::{OpenSql, Server, wait_until};
+pub use self::kind::{OpenSql, Plan, Server, wait_until};
 pub use self::own_server::Paths;
-pub use self::plan::Plan;
 pub use self::process::LOG;
 pub use self::running::RunningServer;
 pub use self::sql::{Connection, Dialect, RecordSession, Records, TransactionCommand};

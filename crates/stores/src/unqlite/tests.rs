@@ -74,10 +74,8 @@ fn update_and_reopen(folder: &TempDir, settings: &[(&str, &str)]) {
             if round > 0 {
                 let mut seen = None;
                 session.get(&key.to_be_bytes(), &mut |value| seen = Some(value.to_vec())).unwrap();
-                assert!(
-                    seen == Some(vec![key as u8; size(key, round - 1)]),
-                    "key {key} in round {round}, {settings:?}"
-                );
+                let written = vec![key as u8; size(key, round - 1)];
+                assert!(seen == Some(written), "key {key} in round {round}, {settings:?}");
             }
             session.update(&key.to_be_bytes(), &vec![key as u8; size(key, round)]).unwrap();
         }

@@ -2,19 +2,20 @@
 
 use std::io;
 use std::path::Path;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use storebench_core::server::ServerKind;
 use storebench_core::server::relay::Relay;
 use storebench_core::server::running::Address;
+use storebench_core::server::{PROGRAMS, ServerKind};
 use storebench_core::store::sql::SqlSession;
 use storebench_core::store::{
-    Guarantee, OpenOptions, Result, ServerDef, Session, Setting, StoreError, Upkeep,
+    GivenSettings, Guarantee, OpenOptions, Result, ServerDef, Session, Setting, SettingDef, StoreError,
+    Upkeep, expect_taken,
 };
 
 use super::installed::Programs;
 use super::own_server::{self, Paths};
-use super::plan::Plan;
 use super::running::{RunningServer, check_reachable, drop_made};
 
 /// Opens a session for SQL; the last of its values is whether the server is the trial's own.
@@ -106,7 +107,10 @@ pub trait Server: Sized + 'static {
     fn begin(_client: &mut Self::Client, _plan: &Plan) {}
     fn connect(address: &Address) -> Result<Self::Client>;
 
-    fn create(client: &mut Self::Client, name: &str) -> Result<()>;
+    /// Makes the holder; keys need none.
+    fn create(_client: &mut Self::Client, _name: &str) -> Result<()> {
+        Ok(())
+    }
     /// From here on, a session's records are the holder's, and it is set as planned.
     fn enter(client: &mut Self::Client, name: &str, plan: &Plan) -> Result<()>;
     /// The command that drops the holder, as a person would type it.
@@ -160,6 +164,55 @@ pub trait Server: Sized + 'static {
     const SESSION: fn(Self::Client) -> Result<Box<dyn Session>>;
     /// `None` if the server does not speak SQL.
     const SQL: Option<OpenSql<Self>> = None;
+}
+
+/// The settings that a server is started with.
+#[derive(Debug)]
+pub struct Plan {
+    /// Names and values as they are read back.
+    pub values: Vec<(&'static str, String)>,
+    pub extra_arguments: Vec<String>,
+    pub programs: Option<String>,
+}
+
+impl Plan {
+    /// The settings of a private server, or of sessions on a running one: there only `session_settings` can be set.
+    pub fn new<'a>(
+        (options, given): (&OpenOptions<'_>, &GivenSettings<'a>),
+        known: &'static [SettingDef],
+        session_settings: Option<&[&str]>,
+        user_value: impl Fn(&GivenSettings<'a>, &'static str) -> Result<Option<String>>,
+        preset: impl Fn(&str, &OpenOptions<'_>) -> Option<String>,
+    ) -> Result<Plan> {
+        let can_be_set = |name: &str| session_settings.is_none_or(|names| names.contains(&name));
+        if let Some(fixed) = options.settings.keys().find(|name| !can_be_set(name)) {
+            return Err(StoreError::BadSetting(format!(
+                "{fixed} can't be changed on a running server: set it there, or leave the URL out"
+            )));
+        }
+        let preset =
+            |name: &str, options: &OpenOptions<'_>| preset(name, options).filter(|_| can_be_set(name));
+        let programs = options.settings.get(PROGRAMS).cloned();
+        Ok(Plan { values: given.values(known, user_value, preset)?, extra_arguments: Vec::new(), programs })
+    }
+
+    /// `None` if it is left to the server.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.values.iter().find(|(planned, _)| *planned == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn parsed<T: FromStr>(&self, name: &str) -> Option<T> {
+        self.value(name)?.parse().ok()
+    }
+
+    /// Fails with [`StoreError::SettingNotTaken`] when a value was read back otherwise.
+    pub fn check(&self, read_back: &[Setting]) -> Result<()> {
+        for (name, planned) in &self.values {
+            let found = read_back.iter().find(|setting| setting.name == *name);
+            expect_taken(name, planned, &found.map(|setting| setting.value.clone()).unwrap_or_default())?;
+        }
+        Ok(())
+    }
 }
 
 const LONGEST_REST: Duration = Duration::from_secs(600);

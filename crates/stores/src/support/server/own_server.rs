@@ -13,8 +13,7 @@ use storebench_core::server::{self, DATA, MARK, User, owner_of, user_of, users};
 use storebench_core::store::{Guarantee, OpenOptions, Result, StoreError};
 
 use super::installed::InstalledServer;
-use super::kind::Server;
-use super::plan::Plan;
+use super::kind::{Plan, Server};
 use super::process::{
     LOG, ReachedFolder, ServerProcess, SocketFolder, closed_above, new_folder, unprivileged,
 };

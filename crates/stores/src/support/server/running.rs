@@ -8,9 +8,8 @@ use storebench_core::sanitize::without_user;
 use storebench_core::server::running::{Address, ServerNamespace, URL};
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
-use super::kind::Server;
+use super::kind::{Plan, Server};
 use super::own_server::OwnServer;
-use super::plan::Plan;
 
 pub enum Backend {
     Own(OwnServer),

@@ -5,8 +5,7 @@ use std::marker::PhantomData;
 use storebench_core::store::sql::{self, BulkLoad, Rows, SqlSession, SqlType, SqlValue, StatementId};
 use storebench_core::store::{Result, Session, StoreError};
 
-use super::kind::Server;
-use super::plan::Plan;
+use super::kind::{Plan, Server};
 
 pub trait Dialect: Server<Client: Connection> {
     const MAX_KEY_BYTES: usize;

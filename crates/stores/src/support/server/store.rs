@@ -10,9 +10,8 @@ use storebench_core::store::{
     hold_to_tier,
 };
 
-use super::kind::Server;
+use super::kind::{Plan, Server};
 use super::own_server::OwnServer;
-use super::plan::Plan;
 use super::running::{Backend, RunningServer};
 use storebench_core::server::PROGRAMS;
 
