@@ -113,12 +113,8 @@ impl RunFolder {
             run.header.format = FORMAT_VERSION;
             write_header(path, &run.header)?;
         }
-        let mut results = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .custom_flags(NOFOLLOW)
-            .open(&name)
-            .map_err(Error::io("opening", &name))?;
+        let results = File::options().read(true).append(true).custom_flags(NOFOLLOW).open(&name);
+        let mut results = results.map_err(Error::io("opening", &name))?;
         if lines.tail == FileTail::Damaged {
             let damaged_file = path.join(DAMAGED);
             write_synced(File::options().append(true), &damaged_file, &bytes[lines.complete_bytes..])

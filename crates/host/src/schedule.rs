@@ -184,10 +184,8 @@ pub(crate) fn spread(cells: &mut Vec<Cell>, steps: &[Step]) {
     let apply_step = |cell: Cell, step: &Step| {
         step.iter().fold(cell, |cell, (axis, value)| cell.with(*axis, value.clone()))
     };
-    *cells = cells
-        .drain(..)
-        .flat_map(|cell| steps.iter().map(move |step| apply_step(cell.clone(), step)))
-        .collect();
+    let spread_cell = |cell: Cell| steps.iter().map(move |step| apply_step(cell.clone(), step));
+    *cells = cells.drain(..).flat_map(spread_cell).collect();
 }
 
 /// A cell with each variant of its store.

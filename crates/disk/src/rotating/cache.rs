@@ -59,13 +59,8 @@ impl Cache {
 
     /// Drops a discarded stretch.
     pub fn discard(&mut self, (start, end): (u64, u64)) {
-        let overlapping: Vec<(u64, u64)> = self
-            .waiting
-            .range(..end)
-            .rev()
-            .take_while(|(_, until)| **until > start)
-            .map(|(from, until)| (*from, *until))
-            .collect();
+        let overlapping = self.waiting.range(..end).rev().take_while(|(_, until)| **until > start);
+        let overlapping: Vec<(u64, u64)> = overlapping.map(|(from, until)| (*from, *until)).collect();
         for (from, until) in overlapping {
             self.remove(from, until);
             for (from, until) in [(from, start), (end, until)] {

@@ -17,10 +17,8 @@ pub fn run(threads: u32, reporter: &Arc<Reporter>) -> Result<Infallible, LoadSto
     for _ in 0..threads {
         let reporter = Arc::clone(reporter);
         let spin = move || spin(&reporter);
-        thread::Builder::new()
-            .name("spin".into())
-            .spawn(spin)
-            .map_err(LoadStop::failed("starting a thread"))?;
+        let spinning = thread::Builder::new().name("spin".into()).spawn(spin);
+        spinning.map_err(LoadStop::failed("starting a thread"))?;
     }
     loop {
         thread::sleep(Duration::MAX);

@@ -230,10 +230,8 @@ mod tests {
             let access = Access { mode, block, blocks, bytes_per_s: 1 << 40 };
             access.write(&file, &reporter, times(20)).unwrap();
             let written = fs::read(&path).unwrap();
-            let numbers: Vec<u64> = written
-                .chunks(block)
-                .map(|block| u64::from_le_bytes(block[..8].try_into().unwrap()))
-                .collect();
+            let number_of = |block: &[u8]| u64::from_le_bytes(block[..8].try_into().unwrap());
+            let numbers: Vec<u64> = written.chunks(block).map(number_of).collect();
             // The twenty blocks went around the file once and a quarter.
             assert_eq!(numbers, [16, 17, 18, 19].into_iter().chain(4..16).collect::<Vec<_>>());
             assert!(written.chunks(block).all(|block| block[8..].iter().any(|byte| *byte != 0)));

@@ -1,14 +1,15 @@
 //! Room that is reserved for results, in a file that is emptied when a store has filled the disk.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use rustix::fs::{FallocateFlags, OFlags};
+use rustix::fs::FallocateFlags;
 
+use super::NOFOLLOW;
 use storebench_core::error::{Exit, Result};
 
 pub const NAME: &str = ".reserve";
@@ -50,13 +51,9 @@ impl Drop for SpaceReserve {
 }
 
 fn reserve(path: &Path) -> io::Result<()> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .custom_flags(OFlags::NOFOLLOW.bits() as i32)
-        .mode(0o600)
-        .open(path)?;
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true).custom_flags(NOFOLLOW).mode(0o600);
+    let mut file = options.open(path)?;
     match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, BYTES) {
         Err(rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT) => Err(rustix::io::Errno::NOSPC.into()),
         Err(_) => write(&mut file),
@@ -86,8 +83,7 @@ pub fn is_full(error: &io::Error) -> bool {
 }
 
 fn give_up(path: &Path) -> io::Result<()> {
-    let flags = OFlags::NOFOLLOW.bits() as i32;
-    OpenOptions::new().write(true).truncate(true).custom_flags(flags).open(path).map(drop)
+    File::options().write(true).truncate(true).custom_flags(NOFOLLOW).open(path).map(drop)
 }
 
 #[cfg(test)]

@@ -237,20 +237,16 @@ pub(super) fn last_words_in(log: &Path) -> Option<String> {
 /// are left to readers of the log.
 fn last_message(log: &str) -> Option<String> {
     let text = log.split("stack backtrace:").next().unwrap_or(log);
-    let mut lines = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE="));
+    let is_message = |line: &&str| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE=");
+    let mut lines = text.lines().map(str::trim).filter(is_message);
     let after_panic = lines.clone().skip_while(|line| !line.contains(" panicked at ")).nth(1);
     after_panic.or_else(|| lines.next_back()).map(str::to_owned)
 }
 
 /// The number of processes that the kernel has killed for memory since it was started.
 fn oom_kills() -> u64 {
-    fs::read_to_string("/proc/vmstat")
-        .ok()
-        .and_then(|text| text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()))
-        .unwrap_or(0)
+    let text = fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]

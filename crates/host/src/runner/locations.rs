@@ -140,10 +140,8 @@ impl TrialFolders {
             TrialFolders::Shared { device } => (stage.folder(&name)?, device.clone(), None),
             TrialFolders::Image(template) => {
                 let (directory, mounted) = template.mount(stage, &name, seed)?;
-                let device = mounted
-                    .device
-                    .map(DeviceSpec::unshared)
-                    .ok_or_else(|| "there is no block device under the file system".to_owned());
+                let device = mounted.device.map(DeviceSpec::unshared);
+                let device = device.ok_or("there is no block device under the file system".to_owned());
                 (directory, device, mounted.disk)
             }
         };

@@ -90,6 +90,7 @@ impl History {
         if report.finding != StateFinding::Held {
             return verdict(report.finding, report.message.clone(), 0, 0);
         }
+        let before = |steps: &u64| (*steps as usize).checked_sub(1);
         let sessions = || self.recording.sessions.iter().zip(drawn.acknowledged.iter().zip(&report.kept));
         let lost: u64 = sessions().map(|(_, (acknowledged, kept))| acknowledged.saturating_sub(*kept)).sum();
         if lost == 0 {
@@ -101,10 +102,8 @@ impl History {
             .map(|mark| mark.ended_ns)
             .min();
         // The beginning of the last step that each session still has.
-        let last_kept = sessions()
-            .filter_map(|(marks, (_, kept))| marks.get((*kept as usize).checked_sub(1)?))
-            .map(|mark| mark.began_ns)
-            .max();
+        let last_kept =
+            sessions().filter_map(|(marks, (_, kept))| Some(marks.get(before(kept)?)?.began_ns)).max();
         let total: u64 = drawn.acknowledged.iter().sum();
         let mut steps = Vec::new();
         for (session, (_, (acknowledged, kept))) in (0..).zip(sessions()) {
@@ -118,8 +117,7 @@ impl History {
             return verdict(StateFinding::Hole, message, 0, 0);
         }
         let last_acknowledged = sessions()
-            .filter_map(|(marks, (acknowledged, _))| marks.get((*acknowledged as usize).checked_sub(1)?))
-            .map(|mark| mark.ended_ns)
+            .filter_map(|(marks, (acknowledged, _))| Some(marks.get(before(acknowledged)?)?.ended_ns))
             .max();
         let lost_ns = last_acknowledged.zip(first_lost).map(|(last, first)| last.saturating_sub(first));
         let message = format!("the last {lost} of {total} acknowledged steps are lost: {steps}");
