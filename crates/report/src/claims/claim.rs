@@ -143,8 +143,7 @@ impl Claim {
         {
             return Err(format!(
                 "at names {axis}, between whose values expect.{} compares: leave it out of at",
-                self.expect.name(),
-                axis = axis.name(),
+                self.expect.name()
             ));
         }
         let averages_stores = matches!(&self.expect, Expect::Ratio(ratio) if ratio.axis.is_some())

@@ -256,12 +256,8 @@ fn ratio_range_error(range: &Bounds) -> String {
 impl Greatest {
     fn check(&self) -> Result<(), String> {
         if !self.along.role().is_within() || self.along == self.axis {
-            return Err(format!(
-                "along = \"{}\": say {}, and another axis than {}",
-                self.along.name(),
-                axis_choice(),
-                self.axis.name()
-            ));
+            let (along, axis, choice) = (self.along, self.axis, axis_choice());
+            return Err(format!("along = \"{along}\": say {choice}, and another axis than {axis}"));
         }
         if let Some(range) = self.range.as_ref().filter(|range| !range.fits_ratios()) {
             return Err(ratio_range_error(range));

@@ -1,7 +1,7 @@
 //! The expectation of a claim, in words, for reports.
 
 use super::claim::{Average, Claim};
-use super::expect::Expect;
+use super::expect::{Expect, Greatest, MoreWins};
 
 impl Claim {
     /// The check in words: `berkeleydb the best by insert, at record_size 1B..10KiB, in 75% of the checks`.
@@ -63,18 +63,13 @@ impl Expect {
             Expect::Behind(behind) => {
                 format!("each of {} worse than all others by {figures}", behind.stores.join(", "))
             }
-            Expect::MoreWins(more) => format!(
-                "{} is the best by {figures} in more combinations with {} {} than {}",
-                more.store, more.axis, more.at, more.than
-            ),
-            Expect::Greatest(greatest) => format!(
-                "{figures}, {} over {}, is greatest at {} {}{}",
-                greatest.of,
-                greatest.to,
-                greatest.along,
-                greatest.value,
-                greatest.range.as_ref().map_or(String::new(), |range| format!(": {range} times"))
-            ),
+            Expect::MoreWins(MoreWins { store, axis, at, than }) => {
+                format!("{store} is the best by {figures} in more combinations with {axis} {at} than {than}")
+            }
+            Expect::Greatest(Greatest { of, to, along, value, range, .. }) => {
+                let range = range.as_ref().map_or(String::new(), |range| format!(": {range} times"));
+                format!("{figures}, {of} over {to}, is greatest at {along} {value}{range}")
+            }
         }
     }
 }

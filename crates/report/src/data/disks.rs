@@ -40,12 +40,9 @@ fn note(hardware: &str, name: &str, reports: &[&DiskReport]) -> String {
         three_digits(late as f64 / modelled.max(1) as f64 * 100.0),
         rough_ns(worst as f64),
     );
-    let processor = sum(|report| report.counts.processor_ns);
-    note.push_str(&format!(
-        " Its server took {} of processor time, {} a request.",
-        rough_ns(processor as f64),
-        rough_ns(processor as f64 / replies.max(1) as f64)
-    ));
+    let processor = sum(|report| report.counts.processor_ns) as f64;
+    let (all, each) = (rough_ns(processor), rough_ns(processor / replies.max(1) as f64));
+    note.push_str(&format!(" Its server took {all} of processor time, {each} a request."));
     note.extend(transit(reports));
     note
 }

@@ -9,6 +9,7 @@ use crate::stats::{MIN_BLOCKS, THRESHOLD};
 
 /// The meaning of "too close to call" by a rule.
 pub fn rule_text(rule: Rule) -> String {
+    let percent = THRESHOLD * 100.0;
     match rule {
         Rule::Interval => format!(
             "Too close to call, with {MIN_BLOCKS} or more shared blocks: the 95 % interval of the ratio to the best, paired by \
@@ -17,8 +18,7 @@ pub fn rule_text(rule: Rule) -> String {
         ),
         Rule::Scatter => format!(
             "Candidates, with fewer than {ENOUGH_BLOCKS} shared blocks: no further from the best than trials of the same cells \
-             scatter in this run, at 95 % confidence for all stores in a combination, or within {:.0} % of it.",
-            THRESHOLD * 100.0
+             scatter in this run, at 95 % confidence for all stores in a combination, or within {percent:.0} % of it."
         ),
         Rule::Open => {
             "Candidates: too few trials to name a winner. This run does not show how much trials of one cell scatter, so every \
@@ -30,10 +30,9 @@ pub fn rule_text(rule: Rule) -> String {
              twice as bad for sure. Measure again with nothing else running."
                 .into()
         }
-        Rule::Threshold => format!(
-            "Too close to call, with a figure of zero: within {:.0} % of the best.",
-            THRESHOLD * 100.0
-        ),
+        Rule::Threshold => {
+            format!("Too close to call, with a figure of zero: within {percent:.0} % of the best.")
+        }
         Rule::Clock => format!(
             "Too close to call by the clock: latencies that differ by less than the cost of one clock reading, and for gets by \
              less than a tenth more, up to {}. See docs/fairness.md.",

@@ -31,11 +31,8 @@ pub(crate) fn describe_machines<'m>(
     let others =
         others.map(|(words, wanted)| (words, count(wanted))).into_iter().filter(|(_, number)| *number > 0);
     let others = others.map(|(words, number)| format!(", {words} on {number}"));
-    Some(format!(
-        "holds {}{}",
-        describe_share(count([true, false]), machines.len()),
-        others.collect::<String>()
-    ))
+    let share = describe_share(count([true, false]), machines.len());
+    Some(format!("holds {share}{}", others.collect::<String>()))
 }
 
 /// The machines on which a claim's measured findings hold.
@@ -282,11 +279,8 @@ fn format_evidence(
     }
     line.push_str(&shown.join(", "));
     if let Some(times) = evidence.times {
-        line.push_str(&format!(
-            " ({}{} times)",
-            three_digits(times.value),
-            reach(times.interval, &three_digits)
-        ));
+        let interval_text = reach(times.interval, &three_digits);
+        line.push_str(&format!(" ({}{interval_text} times)", three_digits(times.value)));
     }
     line
 }

@@ -32,11 +32,8 @@ pub fn cliff(cliff: Cliff) -> String {
 pub fn falls_by(kept: &Ratio) -> String {
     let percent = |share: f64| format!("{} %", three_digits(share * 100.0));
     let lost = |Interval { low, high, confidence }| Interval { low: 1.0 - high, high: 1.0 - low, confidence };
-    format!(
-        "{}{}",
-        percent(1.0 - kept.ratio.value),
-        spread::describe_after(kept.ratio.interval.map(lost), percent)
-    )
+    let reach = spread::describe_after(kept.ratio.interval.map(lost), percent);
+    format!("{}{reach}", percent(1.0 - kept.ratio.value))
 }
 
 /// Which store falls last, which least, and which do not fall.
