@@ -12,15 +12,15 @@
 
 use std::time::Instant;
 
-use storebench_core::cell::{Axis, Cell, Data};
-use storebench_core::library;
+use storebench_model::cell::{Axis, Cell, Data};
+use storebench_model::library;
 use storebench_core::measure::clock::Clock;
 use storebench_core::record::Records;
 use storebench_core::record::pool::Pool;
-use storebench_core::result::OVERALL;
-use storebench_core::store::{OpenOptions, StoreDef};
-use storebench_core::stores::NULL;
-use storebench_core::units::SizeRange;
+use storebench_model::result::OVERALL;
+use storebench_model::store::{OpenOptions, StoreDef};
+use storebench_model::stores::NULL;
+use storebench_model::units::SizeRange;
 use storebench_core::workload::choose::Chooser;
 use storebench_core::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Visit};
 use storebench_core::workload::operation::Operation;

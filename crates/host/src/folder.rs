@@ -18,12 +18,12 @@ use self::lines::{FileTail, Lines};
 use self::space_reserve::SpaceReserve;
 pub use self::space_reserve::{is_full, with_room};
 use crate::run::Run;
-use storebench_core::axis::{Axis, Value};
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::axis::{Axis, Value};
+use storebench_model::error::{Error, Exit, Result};
 use storebench_core::guard::{self, Lock, try_lock};
-use storebench_core::read_limited;
-use storebench_core::result::{FORMAT_VERSION, OLDEST_FORMAT, RunHeader, TrialResult, format1};
-use storebench_core::sanitize::{piece, plain_json, simplify_message};
+use storebench_model::read_limited;
+use storebench_model::result::{FORMAT_VERSION, OLDEST_FORMAT, RunHeader, TrialResult, format1};
+use storebench_model::sanitize::{piece, plain_json, simplify_message};
 
 const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 const HEADER: &str = "run.json";
@@ -313,7 +313,7 @@ fn read_lines(path: &Path, run: &Run) -> Result<(Vec<u8>, Lines)> {
         }
         _ => unreadable(&name)(error),
     })?;
-    storebench_core::threads::start_threads();
+    storebench_model::threads::start_threads();
     let mut lines = lines::read(&bytes, &axes_of_every_cell(run))
         .map_err(|(line, error)| not_a_result(&format!("{}, line {line}", name.display()), &error))?;
     lines.notes.iter_mut().for_each(|note| note.insert_str(0, &format!("{} ", name.display())));

@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 pub use self::driver::Driver;
 pub use self::loop_device::LoopDevice;
 pub use self::mount::MountedImage;
-use storebench_core::axis::file_system::FileSystem;
+use storebench_model::axis::file_system::FileSystem;
 use storebench_core::kernel::system;
 
 /// The name under which a program finds the file on its standard input.

@@ -11,9 +11,9 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 pub use self::calibrate::Core;
-use storebench_core::result::LimitKind;
-use storebench_core::sanitize::quoted;
-use storebench_core::units::{Bytes, Percent, as_text, exact_bytes, parse_bytes};
+use storebench_model::result::LimitKind;
+use storebench_model::sanitize::quoted;
+use storebench_model::units::{Bytes, Percent, as_text, exact_bytes, parse_bytes};
 
 /// The least memory that a machine can have, in bytes: with less, not even a process starts.
 const LEAST_MEMORY: u64 = 4 << 20;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use storebench_core::result::{RunHeader, TrialResult};
+use storebench_model::result::{RunHeader, TrialResult};
 use storebench_core::workload::table::Workload;
 use toml::Table;
 
@@ -31,7 +31,7 @@ impl Run {
     }
 
     /// The plan, of a run that is in `origin`. Else says what is wrong with it, with the place in the text.
-    pub fn usable_plan(&self, origin: &str) -> storebench_core::error::Result<&Plan> {
+    pub fn usable_plan(&self, origin: &str) -> storebench_model::error::Result<&Plan> {
         self.parsed_plan().as_ref().map_err(|reason| unusable(origin, reason))
     }
 

@@ -15,9 +15,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use law::SizeCounter;
-use storebench_core::cell::Data;
-use storebench_core::sanitize::quoted;
-use storebench_core::units::{Sizes, plural, rough_bytes, three_digits, with_commas};
+use storebench_model::cell::Data;
+use storebench_model::sanitize::quoted;
+use storebench_model::units::{Sizes, plural, rough_bytes, three_digits, with_commas};
 
 /// Values of which bytes are read.
 const SAMPLED: usize = 256;

@@ -13,10 +13,10 @@ use storebench_disk::cut::{BLOCK, Cut, Log, Piece};
 use storebench_disk::log::Reader;
 
 use crate::folder::open_kept;
-use storebench_core::error::{Error, Result};
+use storebench_model::error::{Error, Result};
 use storebench_core::guard;
-use storebench_core::read_limited::RationedReader;
-use storebench_core::result::KeptState;
+use storebench_model::read_limited::RationedReader;
+use storebench_model::result::KeptState;
 
 /// Keeps a state of a disk that began with a log, without the writes after its cut. Returns the cut of the kept log.
 pub fn save(folder: &Path, name: &str, first_log: Log, log: &Log, cut: &Cut) -> Result<Cut> {

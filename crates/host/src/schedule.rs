@@ -7,12 +7,12 @@ use storebench_disk::random::Random;
 use crate::background::disk_file_bytes;
 use crate::plan::paired::{Step, steps};
 use crate::plan::{ALWAYS_CROSSED, Plan};
-use storebench_core::axis::table::HERE;
-use storebench_core::axis::{Axis, Value};
-use storebench_core::cell::{Background, Cache, Cell, GuaranteeChoice, Tuning};
-use storebench_core::result::{LeftOutCell, LeftOutReason};
-use storebench_core::store::{Guarantee, StoreDef};
-use storebench_core::units::with_commas;
+use storebench_model::axis::table::HERE;
+use storebench_model::axis::{Axis, Value};
+use storebench_model::cell::{Background, Cache, Cell, GuaranteeChoice, Tuning};
+use storebench_model::result::{LeftOutCell, LeftOutReason};
+use storebench_model::store::{Guarantee, StoreDef};
+use storebench_model::units::with_commas;
 use storebench_core::workload::case::Case;
 
 /// The traits of a place that decide which cells it can have.
@@ -266,9 +266,9 @@ mod tests {
     use super::*;
     use crate::plan;
     use std::collections::HashSet;
-    use storebench_core::cell::{Cache, Rate};
-    use storebench_core::store::StoreKind;
-    use storebench_core::stores::{FLAT_FOLDER, MEMORY, NULL, ONE_FILE};
+    use storebench_model::cell::{Cache, Rate};
+    use storebench_model::store::StoreKind;
+    use storebench_model::stores::{FLAT_FOLDER, MEMORY, NULL, ONE_FILE};
 
     fn plan() -> Plan {
         let mut plan = plan::find("crud").unwrap();
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn at_least_a_guarantee_is_asked_for_where_a_plan_says_so() {
-        let offer = |guarantee| storebench_core::store::GuaranteeOffer { guarantee, ..NULL.offers[0] };
+        let offer = |guarantee| storebench_model::store::GuaranteeOffer { guarantee, ..NULL.offers[0] };
         let power: &'static [_] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
         let process: &'static [_] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Process)]));
         let stores = [StoreDef { offers: power, ..MEMORY }, StoreDef { offers: process, ..NULL }];
@@ -434,7 +434,7 @@ mod tests {
 
     #[test]
     fn caches_have_a_share_of_a_limit_alone_and_a_setting_that_is_given_stays() {
-        use storebench_core::store::{MemoryShare, SettingDef};
+        use storebench_model::store::{MemoryShare, SettingDef};
         const CACHE: SettingDef = SettingDef::new("cache", "", "", "").share(MemoryShare::one_in(4, "", ""));
         let store = StoreDef { settings: &[CACHE], ..NULL };
         let mut plan = small_plan();

@@ -12,11 +12,11 @@ use sha2::{Digest, Sha256};
 
 use crate::plan::Plan;
 use crate::schedule::{self, LocationRoom};
-use storebench_core::axis::{Axis, Role};
-use storebench_core::cell::Cell;
+use storebench_model::axis::{Axis, Role};
+use storebench_model::cell::Cell;
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::{LeftOutReason, PlanParts};
-use storebench_core::store::StoreDef;
+use storebench_model::result::{LeftOutReason, PlanParts};
+use storebench_model::store::StoreDef;
 
 /// The place whose costs weigh all cells: a measured one would differ between machines.
 const USUAL_PLACE: Probe =
@@ -214,9 +214,9 @@ mod tests {
 
     use super::*;
     use crate::plan;
-    use storebench_core::axis::Value;
-    use storebench_core::cell::GuaranteeChoice;
-    use storebench_core::stores::{MEMORY, NULL};
+    use storebench_model::axis::Value;
+    use storebench_model::cell::GuaranteeChoice;
+    use storebench_model::stores::{MEMORY, NULL};
 
     const STORES: [StoreDef; 2] = [NULL, MEMORY];
 

@@ -30,8 +30,8 @@ mod tiers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_core::result::LocationInfo;
-use storebench_core::store::{Danger, Guarantee, StoreDef};
+use storebench_model::result::LocationInfo;
+use storebench_model::store::{Danger, Guarantee, StoreDef};
 use storebench_host::run::Run;
 
 use self::clusters::Clusters;

@@ -5,9 +5,9 @@ mod figures;
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-use storebench_core::result::{Environment, Outcome};
-use storebench_core::sanitize;
-use storebench_core::units::{plural, three_digits};
+use storebench_model::result::{Environment, Outcome};
+use storebench_model::sanitize;
+use storebench_model::units::{plural, three_digits};
 use storebench_host::run::Run;
 
 use crate::data::merge::Merged;

@@ -3,9 +3,9 @@
 pub mod checks;
 
 use serde::{Serialize, Serializer};
-use storebench_core::result::{Counters, Device, Latency, Measurements, OperationResult, Requests, Traffic};
-use storebench_core::units::{rough_bytes, rough_ns, three_digits};
-use storebench_core::words::words;
+use storebench_model::result::{Counters, Device, Latency, Measurements, OperationResult, Requests, Traffic};
+use storebench_model::units::{rough_bytes, rough_ns, three_digits};
+use storebench_model::words::words;
 use storebench_core::workload::replay::SPEED_REACHED;
 
 pub use crate::stats::Better;
@@ -557,7 +557,7 @@ mod tests {
     #[test]
     fn loading_has_a_rate_where_something_was_loaded() {
         let rate = |records, store_ns| {
-            let load = storebench_core::result::Load { records, store_ns, ..Default::default() };
+            let load = storebench_model::result::Load { records, store_ns, ..Default::default() };
             let measured = Measurements { load, ..samples::measured(1000.0) };
             column("load_rate").trial_value(&measured)
         };

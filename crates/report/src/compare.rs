@@ -15,8 +15,8 @@ pub mod words;
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use storebench_core::cell::{Axis, Cell};
-use storebench_core::store::Guarantee;
+use storebench_model::cell::{Axis, Cell};
+use storebench_model::store::Guarantee;
 
 use self::across::Across;
 pub use self::cells::{BrokenCell, Observations, OneSidedCell, SettingChange, Side};

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use serde::Deserialize;
-use storebench_core::cell::{Axis, Data};
-use storebench_core::units::{plural, rough_duration, with_commas};
+use storebench_model::cell::{Axis, Data};
+use storebench_model::units::{plural, rough_duration, with_commas};
 use storebench_host::plan::{BuiltInStudy, STUDIES};
 use strum::{EnumIter, IntoEnumIterator, IntoStaticStr};
 
@@ -380,7 +380,7 @@ mod tests {
     use crate::data::samples;
     use crate::files::markdown;
     use crate::published;
-    use storebench_core::stores::NULL;
+    use storebench_model::stores::NULL;
 
     /// True of any run, and false of any, by arithmetic.
     const PLANTED: &str = "

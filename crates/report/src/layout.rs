@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use storebench_core::axis::Role;
-use storebench_core::cell::{Axis, Cell};
+use storebench_model::axis::Role;
+use storebench_model::cell::{Axis, Cell};
 use storebench_core::workload::table::Workload;
 use storebench_host::run::Run;
 

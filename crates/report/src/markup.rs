@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use storebench_core::sanitize::is_code;
+use storebench_model::sanitize::is_code;
 
 /// A piece of HTML. Added text is escaped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

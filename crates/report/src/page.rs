@@ -196,7 +196,7 @@ pub(crate) fn compress(model: &impl Serialize) -> io::Result<Html> {
 #[cfg(test)]
 mod tests {
     use std::io::Read;
-    use storebench_core::stores::NULL;
+    use storebench_model::stores::NULL;
 
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD as BASE64;
@@ -239,7 +239,7 @@ mod tests {
         run.header.command.push(evil.into());
         run.header.environment.cpu = Some(evil.into());
         run.header.locations[0].path = evil.into();
-        let setting = storebench_core::store::Setting::read_back(evil, evil);
+        let setting = storebench_model::store::Setting::read_back(evil, evil);
         run.trials[0].measured.as_mut().unwrap().settings.push(setting);
         let page = page(&[run]);
         assert!(!page.contains("<script>alert") && !page.contains("<!--"));

@@ -1,9 +1,9 @@
 //! Published tables of winners that come with the program, to compare with runs. They are data: studies/published/.
 
 use serde::Deserialize;
-use storebench_core::cell::{Background, Data};
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::units::{CountRange, SizeRange};
+use storebench_model::cell::{Background, Data};
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::units::{CountRange, SizeRange};
 
 const FILES: [(&str, &str); 4] = [
     ("ext4", include_str!("../studies/published/crud-ext4.toml")),
@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
     use crate::claims::Figure;
-    use storebench_core::cell::Axis;
+    use storebench_model::cell::Axis;
 
     #[test]
     fn every_cell_is_one_of_the_study() {

@@ -360,7 +360,7 @@ impl Value {
             Value::None => return None,
             Value::Text(text) => text.clone(),
             Value::List(texts) => texts.join(", "),
-            Value::Whole(number) => storebench_core::units::with_commas(*number),
+            Value::Whole(number) => storebench_model::units::with_commas(*number),
             Value::Real(number) => unit.show(*number),
             Value::Truth(truth) => if *truth { "yes" } else { "no" }.to_owned(),
             Value::Estimate(Estimate { value, interval }) => {

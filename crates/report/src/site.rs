@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use rayon::prelude::*;
-use storebench_core::store::StoreDef;
+use storebench_model::store::StoreDef;
 
 pub use self::facts::{Conditions, MOST_PAIRED, RunFacts, Source, facts};
 use self::frame::{page_name, pair_name};

@@ -12,10 +12,10 @@ mod table;
 use std::collections::BTreeSet;
 
 use anstyle::Style as Paint;
-use storebench_core::axis::Role;
-use storebench_core::cell::Axis;
-use storebench_core::result::SPACE;
-use storebench_core::units::with_commas;
+use storebench_model::axis::Role;
+use storebench_model::cell::Axis;
+use storebench_model::result::SPACE;
+use storebench_model::units::with_commas;
 
 pub use self::grid::Style;
 use self::grid::{Grid, Item, wrap};
@@ -308,7 +308,7 @@ fn legend(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::stores::{MEMORY, NULL};
+    use storebench_model::stores::{MEMORY, NULL};
     use unicode_width::UnicodeWidthStr;
 
     use super::*;

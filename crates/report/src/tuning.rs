@@ -14,11 +14,11 @@ mod worth;
 
 use std::fmt;
 
-use storebench_core::axis::table::HERE;
-use storebench_core::cell::Axis;
-use storebench_core::result::{LocationInfo, Measurements, RunHeader};
-use storebench_core::store::{Setting, StoreDef};
-use storebench_core::units::{CountRange, Sizes, plural};
+use storebench_model::axis::table::HERE;
+use storebench_model::cell::Axis;
+use storebench_model::result::{LocationInfo, Measurements, RunHeader};
+use storebench_model::store::{Setting, StoreDef};
+use storebench_model::units::{CountRange, Sizes, plural};
 use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
 

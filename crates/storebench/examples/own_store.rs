@@ -8,11 +8,11 @@ use std::io::{Read, Write};
 use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use storebench_core::store::{
+use storebench_model::store::{
     Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
     StoreDef, StoreError, StoreKind, Threads,
 };
-use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
+use storebench_model::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 use xxhash_rust::xxh3::xxh3_64;
 
 fn main() -> ExitCode {

@@ -19,7 +19,7 @@ use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::ptr::{self, NonNull};
 
-use storebench_core::store::{
+use storebench_model::store::{
     Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, MemoryShare, OpenOptions, Result, Session,
     Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Upkeep,
 };

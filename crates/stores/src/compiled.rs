@@ -1,6 +1,6 @@
 //! The builds of engines that cargo compiles with their crates, as far as the build script and the compiler know.
 
-use storebench_core::store::StoreBuild;
+use storebench_model::store::StoreBuild;
 
 const SOURCE: &str = "its crate, compiled by cargo";
 

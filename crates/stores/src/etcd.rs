@@ -5,7 +5,7 @@ mod connection;
 mod kind;
 mod messages;
 
-use storebench_core::store::{Capabilities, Danger, Guarantee, StoreDef, StoreKind};
+use storebench_model::store::{Capabilities, Danger, Guarantee, StoreDef, StoreKind};
 
 use self::client::MAX_KEY_BYTES;
 use self::kind::EtcdServer;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use storebench_core::store::Evidence;
+use storebench_model::store::Evidence;
 
 pub fn find(store: &str) -> &'static [Evidence] {
     static BY_STORE: LazyLock<BTreeMap<String, Vec<Evidence>>> = LazyLock::new(|| {
@@ -26,7 +26,7 @@ fn rows() -> impl Iterator<Item = csv::Result<(String, Evidence)>> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::Harm;
+    use storebench_model::result::Harm;
 
     use super::*;
 

@@ -7,7 +7,7 @@ use fjall::{
     AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions,
     OptimisticTxDatabase, OptimisticWriteTx, PersistMode, Readable,
 };
-use storebench_core::store::{
+use storebench_model::store::{
     Capabilities, Danger, Guarantee, HeldReader, Loss, MemoryShare, OpenOptions, Result, Session, Setting,
     SettingDef, Store, StoreBuild, StoreDef, StoreError, Transaction, TransactionBody, Upkeep,
 };

@@ -12,7 +12,7 @@ use std::ptr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use storebench_core::store::{
+use storebench_model::store::{
     Capabilities, Danger, Guarantee, HeldReader, MemoryShare, OpenOptions, Result, Session, Setting,
     SettingDef, Store, StoreBuild, StoreDef, StoreError, Upkeep,
 };

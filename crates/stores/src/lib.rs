@@ -1,8 +1,8 @@
 //! This crate has the engines and servers that storebench measures, one file per store, and the table of stores ([`STORES`]). A
 //! native store is compiled with its feature; without it, [`store!`] makes a table entry that names the feature.
 
-use storebench_core::store::StoreDef;
-use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL, ONE_FILE};
+use storebench_model::store::StoreDef;
+use storebench_model::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL, ONE_FILE};
 
 /// Imports a native store's table entry or makes a stand-in: feature (the store's name), the module's constant, what the store
 /// is, in half a line, and its kind, if not an engine.
@@ -16,7 +16,7 @@ macro_rules! store {
         #[cfg(not(feature = $feature))]
         const $name: StoreDef = StoreDef::not_built(
             $feature,
-            storebench_core::store::StoreKind::$kind,
+            storebench_model::store::StoreKind::$kind,
             $summary,
             concat!("build with --features ", $feature),
         );

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use storebench_core::store::StoreBuild;
+use storebench_model::store::StoreBuild;
 
 pub struct LinkedLibrary {
     pub source: &'static str,

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
-use storebench_core::store::{Capabilities, Result, Session, StoreError, Transaction, TransactionBody};
+use storebench_model::store::{Capabilities, Result, Session, StoreError, Transaction, TransactionBody};
 
 /// How settings are read back.
 pub const READ_BY: &str = "the environment's own account";

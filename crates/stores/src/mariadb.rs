@@ -5,7 +5,7 @@ mod dialect;
 mod load;
 mod wire;
 
-use storebench_core::store::{Capabilities, Danger, Guarantee, Loss, StoreDef, StoreKind};
+use storebench_model::store::{Capabilities, Danger, Guarantee, Loss, StoreDef, StoreKind};
 
 use self::dialect::Mysql;
 use super::support::offer;

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use storebench_core::store::{Result, StoreError};
+use storebench_model::store::{Result, StoreError};
 
 #[derive(Default)]
 pub struct OneSession {

@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use storebench_core::store::{Result, StoreError};
+use storebench_model::store::{Result, StoreError};
 
 /// A pointer that is freed on drop.
 pub struct OwnedPointer<T> {

@@ -4,7 +4,7 @@ mod client;
 mod dialect;
 mod wire;
 
-use storebench_core::store::{
+use storebench_model::store::{
     AgingRisk, Capabilities, Caution, Danger, Guarantee, Loss, StoreDef, StoreKind,
 };
 

@@ -4,7 +4,7 @@ use redb::{
     Builder, Database, Durability, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
     StorageError, Table, TableDefinition,
 };
-use storebench_core::store::{
+use storebench_model::store::{
     Capabilities, Danger, Guarantee, HeldReader, Loss, MemoryShare, OpenOptions, Result, Session, Setting,
     SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
 };

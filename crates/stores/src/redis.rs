@@ -3,7 +3,7 @@
 mod client;
 mod kind;
 
-use storebench_core::store::{Capabilities, Danger, Guarantee, Loss, StoreDef, StoreKind};
+use storebench_model::store::{Capabilities, Danger, Guarantee, Loss, StoreDef, StoreKind};
 
 use self::client::MAX_KEY_BYTES;
 use self::kind::RedisServer;

@@ -16,7 +16,7 @@ use std::ptr;
 use std::thread;
 use std::time::Duration;
 
-use storebench_core::store::{
+use storebench_model::store::{
     AgingRisk, Capabilities, Caution, Danger, Guarantee, HeldReader, Loss, OpenOptions, Result, Session,
     Setting, Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
 };

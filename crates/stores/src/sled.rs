@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use sled::transaction::{ConflictableTransactionError, TransactionError, TransactionalTree};
 use sled::{Batch, Config, Db};
-use storebench_core::store::{
+use storebench_model::store::{
     Capabilities, Danger, Guarantee, Loss, MemoryShare, OpenOptions, Result, Session, Setting, SettingDef,
     Store, StoreBuild, StoreDef, StoreError, Transaction, TransactionBody,
 };

@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use rusqlite::{Connection, OpenFlags};
-use storebench_core::store::sql::{self, MOST_COLUMNS, SqlSession, SqlType, SqlValue, StatementId};
-use storebench_core::store::{
+use storebench_model::store::sql::{self, MOST_COLUMNS, SqlSession, SqlType, SqlValue, StatementId};
+use storebench_model::store::{
     AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
     Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };

@@ -9,9 +9,9 @@ use std::fs::File;
 use std::path::Path;
 
 // A build of few engines needs few of these.
-use storebench_core::store::{Danger, Guarantee, GuaranteeOffer, Loss, Result, SettingDef, StoreError};
+use storebench_model::store::{Danger, Guarantee, GuaranteeOffer, Loss, Result, SettingDef, StoreError};
 #[allow(unused_imports)]
-pub use storebench_core::store::{GivenSettings, expect_taken, hold_to_tier};
+pub use storebench_model::store::{GivenSettings, expect_taken, hold_to_tier};
 
 /// An offer of a store that replaces values whole.
 pub const fn offer(tier: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> GuaranteeOffer {

@@ -14,7 +14,7 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use storebench_core::store::{
+use storebench_model::store::{
     Capabilities, Danger, Guarantee, Loss, OpenOptions, Result, Session, Setting, SettingDef, Store,
     StoreBuild, StoreDef, StoreError, Threads,
 };

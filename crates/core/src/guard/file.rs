@@ -8,10 +8,10 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::read_limited;
 
 use super::Folder;
-use crate::error::{Error, Exit, Result};
-use crate::read_limited;
 
 /// Opens a file for reading and writing, and makes it if it is missing. `name` is relative to `folder`; no link in it is
 /// followed, and a pipe is not waited for. Fails with [`Exit::NotStorebench`] when there is no plain file, it has another name,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
-use crate::server;
+use storebench_model::server;
 
 /// Rounds of emptying a folder in which something appears meanwhile: a killed process may end its last call.
 const ROUNDS: u32 = 16;

@@ -9,9 +9,9 @@ use std::sync::{Mutex, PoisonError};
 
 use procfs_core::FromRead;
 use procfs_core::process::{Stat, StatFlags};
+use storebench_model::result::Cpu;
 
 use crate::measure::cgroup::TrialCgroup;
-use crate::result::Cpu;
 
 static SERVERS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 

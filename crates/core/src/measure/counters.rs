@@ -7,9 +7,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
+use storebench_model::result::{Counters, Requests, UnknownFigure};
+
 use crate::measure::syncs::{self, Syncs};
 use crate::measure::{children, disk_requests, process};
-use crate::result::{Counters, Requests, UnknownFigure};
 
 #[derive(Debug, Clone)]
 pub struct Snapshot {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::Traffic;
+use storebench_model::result::Traffic;
 
 /// The block device under a place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::result::Disk;
+use storebench_model::result::Disk;
 
 /// Sums up everything below `directory`: blocks as `du` counts them (folders included, hard links once), lengths, files. An open
 /// store may delete files meanwhile: what is gone counts nothing.

@@ -5,11 +5,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use storebench_model::result::{Environment, LocationInfo};
+use storebench_model::sanitize;
 
 use crate::kernel::{memory, mounts};
 use crate::measure::clock::Clock;
-use crate::result::{Environment, LocationInfo};
-use crate::sanitize;
 
 /// Describes the machine. What is not known is left out.
 pub fn machine() -> Environment {

@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
 use serde::{Deserialize, Serialize};
 
-use crate::result::Latency;
+use storebench_model::result::Latency;
 
 /// The largest distinguished latency, in nanoseconds: an hour. Longer ones count as an hour in the histogram alone.
 const LONGEST_NS: u64 = 3_600_000_000_000;

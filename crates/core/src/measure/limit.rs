@@ -11,14 +11,14 @@ mod tests;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use storebench_model::result::LimitKind;
+use storebench_model::words::words;
 
 pub(crate) use self::enter::allowed_processors;
 pub use self::enter::{LimitValues, WantedLimit};
 pub use self::files::{LimitCounts, evidence, hold, read_limit};
 pub use self::processor_share::beyond_share;
 pub use self::support::{HeldLimit, LimitDecisions, LimitSupport};
-use crate::result::LimitKind;
-use crate::words::words;
 
 pub(crate) type Limits = BTreeMap<LimitKind, u64>;
 

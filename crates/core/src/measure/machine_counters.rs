@@ -1,9 +1,10 @@
 //! Counters of the machine while an operation goes on: the processors that this process may use, and the block device under the place.
 
+use storebench_model::result::{Processors, Traffic};
+
 use super::device::{BlockDevice, DeviceSpec};
 use super::limit::allowed_processors;
 use super::processors::Snapshot;
-use crate::result::{Processors, Traffic};
 
 #[derive(Debug)]
 pub(crate) struct MachineCounters {

@@ -9,9 +9,9 @@ use std::ptr;
 
 use procfs_core::FromBufRead;
 use procfs_core::process::{MMPermissions, MMapPath, MemoryMaps};
+use storebench_model::words::words;
 
 use crate::kernel::{mounts, system};
-use crate::words::words;
 
 /// The means by which the page cache was emptied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

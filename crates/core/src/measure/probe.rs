@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use crate::test_hooks;
+use storebench_model::test_hooks;
 
 /// The measured costs of a place.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use procfs_core::process::{Stat, Status};
 use procfs_core::{FromRead, Uptime};
+use storebench_model::result::{Cpu, Memory};
 
 use crate::measure::children;
-use crate::result::{Cpu, Memory};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResidentMemory {

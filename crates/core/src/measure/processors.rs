@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::time::Duration;
 
-use crate::result::Processors;
+use storebench_model::result::Processors;
 
 /// Times since boot, in clock ticks (mostly 10 ms).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use storebench_model::result::ResourceSeries;
+
 use super::cgroup::TrialCgroup;
 use super::device::{Activity, BlockDevice};
 use super::processors::{Shares, Snapshot};
-use crate::result::ResourceSeries;
 
 const STEP: Duration = Duration::from_secs(1);
 

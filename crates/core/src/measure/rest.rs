@@ -9,9 +9,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::time::ClockId;
+use storebench_model::result::Rest;
 
 use crate::measure::{children, counters, process};
-use crate::result::Rest;
 
 pub const AT_MOST: Duration = Duration::from_secs(30);
 struct RestRule {

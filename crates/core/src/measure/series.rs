@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
+use storebench_model::result::{Epoch, Second};
 
 use crate::measure::latency::{Latencies, decode, encode, resident_histogram};
 use crate::measure::process;
-use crate::result::{Epoch, Second};
 
 /// The series of one phase after another, from all threads.
 #[derive(Debug)]

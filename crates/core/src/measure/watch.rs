@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use storebench_model::result::{Cpu, Device, Processors, Traffic, UnknownFigure};
+
 use crate::measure::cgroup::TrialCgroup;
 use crate::measure::device::{self, BlockDevice, DeviceSpec};
 use crate::measure::{counters, process, processors};
-use crate::result::{Cpu, Device, Processors, Traffic, UnknownFigure};
 
 /// What can't be watched is unknown, and the trial goes on.
 pub struct TrialMeter<'a> {

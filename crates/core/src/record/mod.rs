@@ -7,8 +7,8 @@ pub mod text;
 
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 
-use crate::cell::Data;
-use crate::units::Sizes;
+use storebench_model::cell::Data;
+use storebench_model::units::Sizes;
 use pool::Pool;
 
 pub(crate) const KEY_BYTES: usize = 32;
@@ -257,8 +257,9 @@ fn hexadecimal_word(number: u32) -> [u8; 8] {
 
 #[cfg(test)]
 mod tests {
+    use storebench_model::units::SizeRange;
+
     use super::*;
-    use crate::units::SizeRange;
     use proptest::prelude::*;
 
     fn records(data: Data, from: u64, to: u64) -> Records {

@@ -3,10 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
+use storebench_model::cell::Data;
+use storebench_model::read_limited::plain_file;
+use storebench_model::units::{SizeRange, exact_bytes};
+
 use super::text::TextSource;
-use crate::cell::Data;
-use crate::read_limited::plain_file;
-use crate::units::{SizeRange, exact_bytes};
 
 /// The most bytes of a user's text.
 const OWN_TEXT_BYTES: u64 = 64 << 20;

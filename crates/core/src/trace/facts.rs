@@ -4,10 +4,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use storebench_model::sanitize::quoted;
+use storebench_model::units::as_text;
+
 use super::form::Form;
 use super::operation::TraceOperation;
-use crate::sanitize::quoted;
-use crate::units::as_text;
 
 /// Makes a struct of numbers that is written as `name=number` and read back.
 macro_rules! facts {

@@ -1,10 +1,11 @@
 //! The forms of traces, and how a file shows its form.
 
+use storebench_model::sanitize::quoted;
+use storebench_model::units::as_text;
+use storebench_model::words::words;
+
 use super::line::{self, Columns};
 use super::operation::{self, OperationName};
-use crate::sanitize::quoted;
-use crate::units::as_text;
-use crate::words::words;
 
 /// The form in which a trace is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]

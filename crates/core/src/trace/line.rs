@@ -1,10 +1,11 @@
 //! One line of a trace, in each form.
 
+use storebench_model::sanitize::quoted;
+use storebench_model::units::as_text;
+use storebench_model::words::words;
+
 use super::form::Form;
 use super::operation::{self, OperationName, TraceOperation};
-use crate::sanitize::quoted;
-use crate::units::as_text;
-use crate::words::words;
 
 /// The content of a line; its key is in a separate buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! The names that traces give their operations, and what a replay does for each.
 
+use storebench_model::words::words;
+
 use self::TraceOperation::{Get, Modify, Remove, Scan, Set, Skip};
-use crate::words::words;
 
 /// An operation of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantNames)]

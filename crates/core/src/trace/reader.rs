@@ -3,11 +3,12 @@
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
+use storebench_model::read_limited::RationedReader;
+
 use super::entry::Entry;
 use super::form::Form;
 use super::line::{self, Columns, ParsedLine};
 use super::source::Source;
-use crate::read_limited::RationedReader;
 
 const MOST_LINE: u64 = 4 << 20;
 /// Bytes that are read ahead so that a decoder has all its memory: what a frame's window holds at most, several times.

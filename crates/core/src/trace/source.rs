@@ -9,7 +9,7 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use sha2::{Digest, Sha256};
 
-use crate::read_limited;
+use storebench_model::read_limited;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 128 << 10;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
+use storebench_model::units::exact_bytes;
 
 use super::census::{Census, RecordTallies, Skew};
 use super::entry::Entry;
@@ -11,7 +12,6 @@ use super::facts::{FINER_TIMES, Facts, NO_TIMES, WHOLE_SECONDS};
 use super::form::Form;
 use super::operation::{OperationName, TraceOperation};
 use super::reader::{Reader, ReaderOptions};
-use crate::units::exact_bytes;
 
 /// The largest value that is played, in bytes.
 const MOST_VALUE: u64 = 1 << 30;

@@ -6,11 +6,11 @@
 use std::time::{Duration, Instant};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
+use storebench_model::cell::Data;
+use storebench_model::result::{Audit, Disk, SPACE, StoredRecords, Warning};
+use storebench_model::store::{Session, Store, StoreError};
 
-use crate::cell::Data;
 use crate::record::{Key, Records};
-use crate::result::{Audit, Disk, SPACE, StoredRecords, Warning};
-use crate::store::{Session, Store, StoreError};
 use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;
 

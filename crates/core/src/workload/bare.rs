@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use storebench_model::result::{Load, Measurements, OperationResult};
+use storebench_model::store::Guarantee;
+
 use crate::measure::disk;
 use crate::measure::latency::Latencies;
 use crate::measure::process::{self, ResidentMemory};
 use crate::measure::watch::{TrialMeter, TrialUse};
-use crate::result::{Load, Measurements, OperationResult};
-use crate::store::Guarantee;
 use crate::workload::spec::{Spec, TrialError};
 
 /// A trial without a store, from before its first operation. All of the harness's memory is prepared before it begins.

@@ -3,11 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use storebench_model::result::Disk;
+use storebench_model::store::{OpenFn, OpenOptions, Store, StoreError};
+
 use crate::guard;
 use crate::measure::disk;
 use crate::measure::page_cache::{self, EmptiedCache};
-use crate::result::Disk;
-use crate::store::{OpenFn, OpenOptions, Store, StoreError};
 use crate::workload::step::Step;
 use crate::workload::workload_error::WorkloadError;
 

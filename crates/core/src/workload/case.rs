@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::cell::Cell;
-use crate::result::LeftOutReason;
-use crate::server::running;
-use crate::store::{self, Capabilities, Guarantee, StoreDef, StoreKind, Threads};
+use storebench_model::cell::Cell;
+use storebench_model::result::LeftOutReason;
+use storebench_model::server::running;
+use storebench_model::store::{self, Capabilities, Guarantee, StoreDef, StoreKind, Threads};
+
 use crate::workload::parameter::Parameters;
 
 /// A cell that may be run.
@@ -208,9 +209,10 @@ impl TimeEstimate {
 
 #[cfg(test)]
 mod tests {
+    use storebench_model::cell::{Axis, GuaranteeChoice};
+    use storebench_model::stores::FLAT_FOLDER;
+
     use super::*;
-    use crate::cell::{Axis, GuaranteeChoice};
-    use crate::stores::FLAT_FOLDER;
 
     #[test]
     fn a_store_that_syncs_as_shipped_does_so_in_estimates_whatever_that_keeps() {

@@ -10,13 +10,14 @@ mod trial;
 
 use std::sync::Mutex;
 
+use storebench_model::result::{ClientReport, Counters, Load, OperationResult, StoredRecords, WrittenRecords};
+use storebench_model::store::Session;
+
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::page_cache::EmptiedCache;
 use crate::measure::series::Series;
 use crate::record::{KEY_BYTES, Records};
-use crate::result::{ClientReport, Counters, Load, OperationResult, StoredRecords, WrittenRecords};
-use crate::store::Session;
 use crate::workload::aging::Aging;
 use crate::workload::audit::ExpectedRecords;
 use crate::workload::batch::Batch;

@@ -14,9 +14,9 @@ pub mod step_progress;
 use std::path::Path;
 
 use storebench_disk::counts;
+use storebench_model::store::{Batch, Store};
 
 pub use self::message::{CutMessage, FaultReport, RecordedHistory, StateReport, StepMark};
-use crate::store::{Batch, Store};
 use crate::workload::spec::{CutPart, TrialContext, TrialError};
 use crate::workload::step::Step;
 use crate::workload::{kill, store_trial};

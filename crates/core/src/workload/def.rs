@@ -3,12 +3,13 @@
 use std::fmt;
 use std::ops::Range;
 
+use storebench_model::axis::Axis;
+use storebench_model::result::{LeftOutReason, Measurements, TrialResult};
+
 use super::case::{Case, SpaceEstimate, TimeEstimate};
 use super::clients::link::ClientWire;
 use super::spec::{TrialContext, TrialError};
-use crate::axis::Axis;
 use crate::measure::probe::Probe;
-use crate::result::{LeftOutReason, Measurements, TrialResult};
 
 /// An entry of the table of workloads.
 #[derive(Debug)]
@@ -50,14 +51,14 @@ pub(crate) type RehearsalEstimate = fn(&Case<'_>, &Probe, &TrialResult) -> Optio
 
 /// The axes with these names: `axes!(STORE RECORDS)`.
 macro_rules! axes {
-    ($($name:ident)*) => { &[$($crate::axis::Axis::$name),*] };
+    ($($name:ident)*) => { &[$(storebench_model::axis::Axis::$name),*] };
 }
 pub(crate) use axes;
 
 /// A figure by which contestants are ranked wherever a report has room for a few.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Headline {
-    /// Operations per second of all kinds together ([`crate::result::OVERALL`]).
+    /// Operations per second of all kinds together ([`storebench_model::result::OVERALL`]).
     Throughput,
     /// The mean latency of each operation.
     Latency,

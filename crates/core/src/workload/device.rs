@@ -40,14 +40,15 @@ pub(crate) use fault::DeviceError;
 pub(crate) use spec::{Amount, Spec};
 pub(crate) use trial::WORKLOAD;
 
+use storebench_model::axis::device::values::Sync;
+use storebench_model::result::{Requests, Second};
+
 use self::device_worker::{DeviceWorker, OPERATIONS, Recorder, SYNCS};
 use self::target::TargetFile;
-use crate::axis::device::values::Sync;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::latency::Latencies;
 use crate::measure::series::Series;
-use crate::result::{Requests, Second};
 use crate::workload::worker_pool::{self, into_worker};
 
 #[derive(Debug)]

@@ -3,15 +3,16 @@
 
 use std::ops::Range;
 
+use storebench_model::result::WrittenRecords;
+use storebench_model::store::{Session, StoreError};
+use storebench_model::units::as_text;
+use storebench_model::words::words;
+
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
 use crate::measure::series::Seconds;
 use crate::measure::syncs::{self, Syncs};
 use crate::record::{KEY_BYTES, Key, Records};
-use crate::result::WrittenRecords;
-use crate::store::{Session, StoreError};
-use crate::units::as_text;
-use crate::words::words;
 use crate::workload::operation::Operation;
 use crate::workload::pacer::Pacer;
 pub use crate::workload::quanta::QUANTUM_OPERATIONS;
@@ -307,7 +308,7 @@ impl<'a> Driver<'a> {
         &mut self,
         planned: &PlannedOperation,
         key: &Key,
-        call: impl FnOnce() -> crate::store::Result<()>,
+        call: impl FnOnce() -> storebench_model::store::Result<()>,
     ) -> Result<u64, WorkloadError> {
         let start = self.latency_start(planned.timed);
         let result = call();

@@ -1,11 +1,12 @@
 //! Counters that are read before and after a phase: the process's and the machine's, and the series.
 
+use storebench_model::result::{Counters, OperationResult, Second};
+
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::device::DeviceSpec;
 use crate::measure::machine_counters::{MachineCounters, MachineUse};
 use crate::measure::series::Series;
-use crate::result::{Counters, OperationResult, Second};
 use crate::workload::spec::Spec;
 use crate::workload::workload_error::WorkloadError;
 

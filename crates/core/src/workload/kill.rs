@@ -8,11 +8,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use storebench_model::cell::GuaranteeChoice;
+use storebench_model::result::Failure;
+use storebench_model::store::{Guarantee, OpenFn, Session, Store};
 
-use crate::cell::GuaranteeChoice;
 use crate::measure::{children, syncs};
-use crate::result::Failure;
-use crate::store::{Guarantee, OpenFn, Session, Store};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
 use crate::workload::workload_error::WorkloadError;

@@ -16,6 +16,12 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use storebench_model::result::{
+    self, Burst, CallStatistics, Counters, Disk, Fragmentation, Load, Measurements, OVERALL, OperationResult,
+    Pauses, Round, WrittenRecords,
+};
+use storebench_model::store::{Capabilities, HeldReader, Session, Store};
+
 use self::bursts::{BurstLoad, BurstOutcome, Schedule};
 use self::concurrent_work::ConcurrentWorker;
 use self::life_worker::{KINDS, LifeOrder, LifeWorker, Recorder};
@@ -25,11 +31,6 @@ use self::space_reclaim::RemainingRecords;
 use crate::measure::clock::Clock;
 use crate::record::pool::Pool;
 use crate::record::{KEY_BYTES, Records};
-use crate::result::{
-    self, Burst, CallStatistics, Counters, Disk, Fragmentation, Load, Measurements, OVERALL, OperationResult,
-    Pauses, Round, WrittenRecords,
-};
-use crate::store::{Capabilities, HeldReader, Session, Store};
 use crate::workload::audit::{self, AuditOpening};
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use storebench_model::words::words;
 
-use crate::words::words;
 use crate::workload::progress_shm::{self, ProgressSlot};
 
 /// Between reports.

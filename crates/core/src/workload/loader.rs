@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
+use storebench_model::result::{Load, WrittenRecords};
+use storebench_model::store::Session;
+
 use crate::measure::counters::Snapshot;
-use crate::result::{Load, WrittenRecords};
-use crate::store::Session;
 use crate::workload::batch::Batch;
 use crate::workload::load_progress::{ProgressKind, ProgressReporter};
 use crate::workload::parameter::AfterLoad;

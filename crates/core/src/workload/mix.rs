@@ -3,8 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::sanitize::quoted;
-use crate::units::{as_text, three_digits};
+use storebench_model::sanitize::quoted;
+use storebench_model::units::{as_text, three_digits};
+
 use crate::workload::operation::Operation;
 
 /// The operations of an application, each with its share.

@@ -1,7 +1,7 @@
 //! The operations on single records, by name.
 
-use crate::units::as_text;
-use crate::words::words;
+use storebench_model::units::as_text;
+use storebench_model::words::words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[allow(missing_docs)]

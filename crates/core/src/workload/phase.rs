@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
-use crate::cell::Rate;
-use crate::result::{Counters, OperationResult, PhaseRequests, Second};
-use crate::units::CountRange;
+use storebench_model::cell::Rate;
+use storebench_model::result::{Counters, OperationResult, PhaseRequests, Second};
+use storebench_model::units::CountRange;
+
 use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::mix::{Mix, PhaseWork};

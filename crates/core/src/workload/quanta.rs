@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use crate::cell::Rate;
+use storebench_model::cell::Rate;
+
 use crate::measure::series::QUANTUM_TIME;
 
 /// Operations in a quantum at most.

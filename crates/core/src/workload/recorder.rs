@@ -1,7 +1,8 @@
 //! Latencies and what else is counted of each kind of operation, on one thread or on all.
 
+use storebench_model::result::OperationResult;
+
 use crate::measure::latency::Latencies;
-use crate::result::OperationResult;
 use crate::workload::elapsed::Elapsed;
 use crate::workload::workload_error::WorkloadError;
 

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use storebench_model::result::{Failure, Reopening};
+use storebench_model::store::{Session, Store, StoreKind};
 
 use crate::measure::counters::{Snapshot, fetched_bytes};
 use crate::measure::{page_cache, process, syncs};
-use crate::result::{Failure, Reopening};
-use crate::store::{Session, Store, StoreKind};
 use crate::workload::kill;
 use crate::workload::kill::steps::{record_key, record_value};
 use crate::workload::spec::{RecoverEnd, RecoverPart, TrialContext, TrialError};

@@ -14,7 +14,8 @@ mod player;
 mod trial;
 mod values;
 
-use crate::result::OVERALL;
+use storebench_model::result::OVERALL;
+
 use crate::workload::def::{Headline, WorkloadDef, axes};
 
 /// The statistic that says how late a trace that was played at its times ended, in microseconds.

@@ -21,10 +21,11 @@ mod tables;
 
 use std::sync::Mutex;
 
-use crate::cell::Rate;
+use storebench_model::cell::Rate;
+use storebench_model::result::{Measurements, OVERALL, OperationResult, StoredRecords, WrittenRecords};
+use storebench_model::store::{Capabilities, OpenOptions};
+
 use crate::measure::clock::Clock;
-use crate::result::{Measurements, OVERALL, OperationResult, StoredRecords, WrittenRecords};
-use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::AuditOpening;
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::elapsed::Elapsed;

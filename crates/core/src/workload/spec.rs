@@ -5,15 +5,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use storebench_model::cell::{Axis, Cell, Tuning};
+use storebench_model::result::{Failure, LimitReport, Measurements};
+use storebench_model::store::{Library, OpenOptions, StoreDef};
 
-use crate::cell::{Axis, Cell, Tuning};
 use crate::guard;
 use crate::measure::cgroup::TrialCgroup;
 use crate::measure::children;
 use crate::measure::device::DeviceSpec;
 use crate::measure::limit::LimitValues;
-use crate::result::{Failure, LimitReport, Measurements};
-use crate::store::{Library, OpenOptions, StoreDef};
 use crate::workload::clients::link::ClientConnector;
 use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use crate::cell::Rate;
+use storebench_model::cell::Rate;
+
 use crate::measure::clock::Clock;
 use crate::workload::pacer::{Pacer, wait_until};
 use crate::workload::workload_error::WorkloadError;

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::words::words;
+use storebench_model::words::words;
+
 use crate::workload::progress_shm::{self, ProgressSlot};
 
 /// A step.

@@ -2,13 +2,14 @@
 
 use std::time::Instant;
 
-use crate::cell::Cell;
+use storebench_model::cell::Cell;
+use storebench_model::result::{DISK, LIBRARY_SYNCS, LeftOutReason, Measurements, UnknownFigure};
+use storebench_model::server::running;
+use storebench_model::store::{Guarantee, OpenFn, OpenOptions, Setting, StoreDef, StoreError, StoreKind};
+
 use crate::measure::children;
 use crate::measure::counters::Snapshot;
 use crate::measure::syncs;
-use crate::result::{DISK, LIBRARY_SYNCS, LeftOutReason, Measurements, UnknownFigure};
-use crate::server::running;
-use crate::store::{Guarantee, OpenFn, OpenOptions, Setting, StoreDef, StoreError, StoreKind};
 use crate::workload::bare::BareTrial;
 use crate::workload::bench::Bench;
 use crate::workload::spec::{Spec, TrialError};

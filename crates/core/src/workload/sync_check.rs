@@ -2,7 +2,8 @@
 //! the return. On one thread that is a sync for each write or batch. Sessions may share one: each has one write under way, so
 //! that one sync acknowledges at most as many writes as there are threads.
 
-use crate::result::{Counters, Failure};
+use storebench_model::result::{Counters, Failure};
+
 use crate::workload::workload_error::WorkloadError;
 
 /// A call that does not reach the device's cache, and so makes nothing durable.

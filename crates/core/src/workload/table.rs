@@ -3,11 +3,12 @@
 use std::str::FromStr;
 use std::sync::OnceLock;
 
+use storebench_model::error::meant;
+use storebench_model::sanitize::quoted;
+use storebench_model::units::as_text;
+
 pub use super::def::{Headline, Workload, WorkloadDef};
 use super::{crud, device, life, replay, shop, transactions, ycsb};
-use crate::error::meant;
-use crate::sanitize::quoted;
-use crate::units::as_text;
 
 static ALL: [&WorkloadDef; 8] = [
     &crud::WORKLOAD,

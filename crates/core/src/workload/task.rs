@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use crate::cell::Rate;
-use crate::units::CountRange;
+use storebench_model::cell::Rate;
+use storebench_model::units::CountRange;
+
 use crate::workload::driver::Visit;
 use crate::workload::mix::{Mix, PhaseWork};
 use crate::workload::operation::Operation;

@@ -7,18 +7,18 @@ mod tape;
 use std::fmt::Write;
 
 use xxhash_rust::xxh3::xxh3_64;
+use storebench_model::axis::Axis;
+use storebench_model::axis::device::values::{Pattern, Sync, SyncCall};
+use storebench_model::cell::Cell;
+use storebench_model::result::Measurements;
+use storebench_model::store::{Capabilities, OpenFn, StoreDef};
+use storebench_model::stores::{FLAT_FOLDER, MEMORY};
 
 use super::device::{self, Amount, PreparedFile};
 use super::parameter::Parameters;
 use super::spec::{Spec, TrialContext, TrialError};
 use super::table::{self, Workload};
-use crate::axis::Axis;
-use crate::axis::device::values::{Pattern, Sync, SyncCall};
-use crate::cell::Cell;
 use crate::measure::clock::Clock;
-use crate::result::Measurements;
-use crate::store::{Capabilities, OpenFn, StoreDef};
-use crate::stores::{FLAT_FOLDER, MEMORY};
 use crate::trace::synthetic::{CLUSTER_14, TraceTraits, ZIPPYDB};
 use crate::trace::{ReaderOptions, Summary};
 

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
+use storebench_model::cell::Rate;
+use storebench_model::result::OperationResult;
+use storebench_model::store::sql::SqlSession;
+use storebench_model::store;
 
-use crate::cell::Rate;
 use crate::measure::clock::Clock;
-use crate::result::OperationResult;
-use crate::store;
-use crate::store::sql::SqlSession;
 use crate::workload::elapsed::TimedPart;
 use crate::workload::gauge::Gauge;
 use crate::workload::pacer::Pacer;

@@ -7,9 +7,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Scope};
 
+use storebench_model::result::Failure;
+use storebench_model::store::{Session, Store};
+
 use crate::measure::clock::Clock;
-use crate::result::Failure;
-use crate::store::{Session, Store};
 use crate::workload::elapsed::{Elapsed, TimedPart};
 use crate::workload::start_barrier::{BarrierGuard, StartBarrier};
 use crate::workload::workload_error::WorkloadError;

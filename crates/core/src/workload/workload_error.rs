@@ -1,7 +1,8 @@
 //! Why a workload stopped before its end.
 
-use crate::result::Failure;
-use crate::store::StoreError;
+use storebench_model::result::Failure;
+use storebench_model::store::StoreError;
+
 use crate::workload::operation::Operation;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

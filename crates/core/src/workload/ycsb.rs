@@ -22,13 +22,14 @@ mod ycsb_worker;
 
 use std::sync::Mutex;
 
-use crate::cell::{Data, Rate};
-use crate::measure::clock::Clock;
-use crate::result::{
+use storebench_model::cell::{Data, Rate};
+use storebench_model::result::{
     DISK_GROWTH, Disk, Load, Measurements, OVERALL, OperationResult, Round, StoredRecords, Warning,
     WrittenRecords,
 };
-use crate::store::Capabilities;
+use storebench_model::store::Capabilities;
+
+use crate::measure::clock::Clock;
 use crate::workload::audit::{self, AuditOpening};
 use crate::workload::batch::Batch;
 use crate::workload::def::{Headline, WorkloadDef, axes};

@@ -18,8 +18,8 @@ use super::message::LoadStop;
 use super::pace::Pace;
 use super::reporter::Reporter;
 use storebench_core::kernel::system;
-use storebench_core::units::exact_bytes;
-use storebench_core::words::words;
+use storebench_model::units::exact_bytes;
+use storebench_model::words::words;
 
 /// The largest file.
 const FILE_BYTES: u64 = 256 << 20;

@@ -15,7 +15,7 @@ use super::available;
 use super::message::LoadStop;
 use super::pace::Pace;
 use super::reporter::Reporter;
-use storebench_core::units::rough_bytes;
+use storebench_model::units::rough_bytes;
 
 /// Each page is touched once in this many seconds: often enough to stay resident, seldom enough to leave the processors alone.
 const ROUND_S: f64 = 10.0;

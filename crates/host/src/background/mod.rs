@@ -20,8 +20,8 @@ use std::sync::Arc;
 pub use disk::file_bytes as disk_file_bytes;
 pub use message::{LoadStop, Message, now_ns};
 pub use reporter::Reporter;
-use storebench_core::cell::Background;
-use storebench_core::lifeline;
+use storebench_model::cell::Background;
+use storebench_model::lifeline;
 use video::players;
 
 /// Runs a load until its parent exits or kills it. Its files are put in `folder`, which the next load uses too.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::message::LoadStop;
-use storebench_core::lifeline;
+use storebench_model::lifeline;
 
 /// Whether a program is found in PATH.
 pub fn is_installed(name: &str) -> bool {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::message::LoadStop;
 use super::program::{is_installed, run as run_program};
 use super::reporter::Reporter;
-use storebench_core::words::words;
+use storebench_model::words::words;
 
 /// Shown if no player is installed.
 pub const NO_PLAYER: &str =

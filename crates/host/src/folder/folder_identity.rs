@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::error::{Error, Exit, Result};
 
 /// Where a folder and its results file are, by name and by identity.
 #[derive(Debug)]

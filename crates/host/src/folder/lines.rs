@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use serde::de::Error as _;
 use serde_json::error::Category;
 
-use storebench_core::axis::Axis;
-use storebench_core::cell::Cell;
-use storebench_core::result::TrialResult;
-use storebench_core::sanitize::plain_json;
+use storebench_model::axis::Axis;
+use storebench_model::cell::Cell;
+use storebench_model::result::TrialResult;
+use storebench_model::sanitize::plain_json;
 
 /// The longest line, in bytes: a result includes its histograms and series.
 const MOST_LINE: usize = 64 << 20;
@@ -145,7 +145,7 @@ fn keep_first(trials: Vec<(usize, TrialResult)>, notes: &mut Vec<String>) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use storebench_core::result::FORMAT_VERSION;
+    use storebench_model::result::FORMAT_VERSION;
 
     const CELL: &str = r#"{"store":"lmdb","record_size":"1B..1KiB","records":"100..500","data":"incompressible","guarantee":"process"}"#;
 

@@ -10,7 +10,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rustix::fs::FallocateFlags;
 
 use super::NOFOLLOW;
-use storebench_core::error::{Exit, Result};
+use storebench_model::error::{Exit, Result};
 
 pub const NAME: &str = ".reserve";
 /// The size of the file in bytes: many times the report and the result of a trial.
@@ -89,7 +89,7 @@ fn give_up(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use storebench_core::error::Error;
+    use storebench_model::error::Error;
 
     #[test]
     fn room_is_kept_given_up_once_and_taken_again() {

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use rustix::fs::{Access, access};
 
 use super::program;
-use storebench_core::axis::file_system::FileSystem;
-use storebench_core::axis::file_system::kind::{FileSystemKind, Fuse, Tool, WITHOUT_ROOT};
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::axis::file_system::kind::{FileSystemKind, Fuse, Tool, WITHOUT_ROOT};
 
 /// The device through which the kernel assigns loop devices.
 const LOOP_CONTROL: &str = "/dev/loop-control";

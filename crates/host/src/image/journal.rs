@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use storebench_core::axis::file_system::FileSystem;
+use storebench_model::axis::file_system::FileSystem;
 
 /// The byte ranges of an image that hold the journal, each half-open; empty if unknown.
 pub fn parts(file_system: &FileSystem, image: &File) -> io::Result<Vec<(u64, u64)>> {

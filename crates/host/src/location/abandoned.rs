@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::directory::{self, PREFIX};
 use crate::stage::ledger::{self, LedgerState};
-use storebench_core::error::{Error, Result};
+use storebench_model::error::{Error, Result};
 use storebench_core::guard::Folder;
 
 /// The work folders that were found in a directory.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::kernel::mounts::{self, Mount};
 use storebench_core::measure::environment;
-use storebench_core::result::StorageBacking;
-use storebench_core::test_hooks;
+use storebench_model::result::StorageBacking;
+use storebench_model::test_hooks;
 
 /// The most layers that are followed: images in images, overlays on overlays, devices made of devices.
 const MOST_LAYERS: u32 = 16;

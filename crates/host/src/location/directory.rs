@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::stage::ledger::{self, Ledger};
 use crate::stage::{Holdings, Stage};
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
 use storebench_core::kernel::system;
 use storebench_core::measure::probe::{self, Probe};

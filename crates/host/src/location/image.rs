@@ -12,13 +12,13 @@ use super::directory::WorkFolder;
 use crate::background::available;
 use crate::image::{Driver, MountedImage, driver, journal, make, mount, repair};
 use crate::stage::{self, Stage};
-use storebench_core::axis::file_system::FileSystem;
-use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::axis::file_system::kind::WITHOUT_ROOT;
+use storebench_model::error::{Error, Exit, Result};
 use storebench_core::kernel::room;
 use storebench_core::measure::probe::{self, Probe};
-pub use storebench_core::simulated::TracePart;
-use storebench_core::simulated::{DISK, DiskService, ServedDisk, SimulatedDisk};
+pub use storebench_model::simulated::TracePart;
+use storebench_model::simulated::{DISK, DiskService, ServedDisk, SimulatedDisk};
 
 /// The disk under an image, in messages.
 pub const HOLDER: &str = "the disk that holds the image";
@@ -283,7 +283,7 @@ mod tests {
 
     use super::*;
     use crate::location::abandoned;
-    use storebench_core::axis::file_system::kind::KINDS;
+    use storebench_model::axis::file_system::kind::KINDS;
 
     /// Mounts every file system that this machine has, at its smallest and largest cluster; prints which it lacks.
     #[test]

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use self::directory::WorkFolder;
 use self::image::Template;
-use storebench_core::axis::file_system::FileSystem;
-use storebench_core::error::Result;
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::error::Result;
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::StorageBacking;
-use storebench_core::simulated::SimulatedDisk;
+use storebench_model::result::StorageBacking;
+use storebench_model::simulated::SimulatedDisk;
 
 /// The size of an image that is only probed, in bytes: more than a probe writes.
 const PROBED_BYTES: u64 = 128 << 20;

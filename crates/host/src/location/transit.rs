@@ -10,9 +10,9 @@ use storebench_disk::transit::Transit;
 
 use super::directory::WorkFolder;
 use crate::image::LoopDevice;
-use storebench_core::error::{Error, Result};
+use storebench_model::error::{Error, Result};
 use storebench_core::kernel::system;
-use storebench_core::simulated::{DISK, DiskService, ServedDisk, SimulatedDisk, TracePart};
+use storebench_model::simulated::{DISK, DiskService, ServedDisk, SimulatedDisk, TracePart};
 
 /// The name of its disk and of its image in a work folder.
 const NAME: &str = "transit";

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use storebench_core::units::Percent;
+use storebench_model::units::Percent;
 
 /// The figures of a core in three published measures.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -8,9 +8,9 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::other_keys::{Fields, OtherKeys};
-use storebench_core::axis::read::ValueListWriter;
-use storebench_core::axis::{Axis, Value};
-use storebench_core::sanitize::piece;
+use storebench_model::axis::read::ValueListWriter;
+use storebench_model::axis::{Axis, Value};
+use storebench_model::sanitize::piece;
 use storebench_core::workload::table::Workload;
 
 /// Axes that stay combined when each other axis is varied alone: what is compared, and what is never mixed.

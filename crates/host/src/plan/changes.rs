@@ -4,8 +4,8 @@ use serde::{Deserialize, Deserializer};
 
 use super::other_keys::{Fields, OtherKeys};
 use super::{Axes, Bytes, Percent, Period, Plan, Settings};
-use storebench_core::axis::Axis;
-use storebench_core::units::parse_whole;
+use storebench_model::axis::Axis;
+use storebench_model::units::parse_whole;
 use storebench_core::workload::parameter::Parameters;
 
 /// A partial plan: what it names takes the place of what a plan has. Its fields are keys of presets and options of `run`.
@@ -86,7 +86,7 @@ impl Changes {
     /// Changes only the values of one axis.
     pub fn single(
         axis: Axis,
-        values: impl IntoIterator<Item = impl Into<storebench_core::axis::Value>>,
+        values: impl IntoIterator<Item = impl Into<storebench_model::axis::Value>>,
     ) -> Changes {
         Changes { axes: Axes::single(axis, values), ..Changes::default() }
     }

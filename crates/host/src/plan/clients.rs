@@ -1,7 +1,7 @@
 //! Checks a plan's clients: other machines that run its sessions.
 
 use super::Plan;
-use storebench_core::sanitize::piece;
+use storebench_model::sanitize::piece;
 use storebench_core::workload::table;
 
 impl Plan {

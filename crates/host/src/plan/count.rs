@@ -1,7 +1,7 @@
 //! Counts a plan's combinations.
 
 use super::{ALWAYS_CROSSED, Plan};
-use storebench_core::axis::Axis;
+use storebench_model::axis::Axis;
 
 impl Plan {
     /// The axes in the order in which sentences count them, each with its number of values in this many places.

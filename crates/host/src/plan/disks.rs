@@ -6,11 +6,11 @@ use storebench_disk::disks::{self, Disk, RECORDER};
 
 use super::Plan;
 use super::named_items::NamedItems;
-use storebench_core::axis::table::HERE;
-use storebench_core::axis::{Axis, Value};
-use storebench_core::cell::Cell;
-use storebench_core::error::unknown;
-use storebench_core::sanitize::piece;
+use storebench_model::axis::table::HERE;
+use storebench_model::axis::{Axis, Value};
+use storebench_model::cell::Cell;
+use storebench_model::error::unknown;
+use storebench_model::sanitize::piece;
 
 impl Plan {
     /// A disk by its name: the plan's own, or a shipped one. None is called `here`.

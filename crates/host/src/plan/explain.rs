@@ -6,9 +6,9 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 
-use storebench_core::error::meant;
-use storebench_core::read_limited;
-use storebench_core::sanitize::{is_code, piece, simplify_message};
+use storebench_model::error::meant;
+use storebench_model::read_limited;
+use storebench_model::sanitize::{is_code, piece, simplify_message};
 
 /// The longest plan, in bytes: a longer file was named by mistake, or has no end.
 const MOST_BYTES: u64 = 1 << 20;

@@ -3,12 +3,12 @@
 use super::Plan;
 use super::named_items::NamedItems;
 use crate::machine::{self, Core, Machine};
-use storebench_core::axis::Axis;
-use storebench_core::axis::file_system::FileSystem;
-use storebench_core::cell::Cell;
+use storebench_model::axis::Axis;
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::cell::Cell;
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::FaultKind;
-use storebench_core::store::StoreDef;
+use storebench_model::result::FaultKind;
+use storebench_model::store::StoreDef;
 use storebench_core::workload::case::{Case, TimeEstimate};
 use storebench_core::workload::parameter::AfterLoad;
 use storebench_core::workload::recover;
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::plan::find;
     use crate::plan::tests::plan_on;
-    use storebench_core::units::Percent;
+    use storebench_model::units::Percent;
 
     #[test]
     fn what_ships_is_taken_into_the_plan_with_its_share() {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Axes;
-use storebench_core::axis::Axis;
-use storebench_core::axis::table::HERE;
-use storebench_core::error::unknown;
+use storebench_model::axis::Axis;
+use storebench_model::axis::table::HERE;
+use storebench_model::error::unknown;
 
 /// A plan's own definitions of one kind, and the shipped ones.
 pub(super) struct NamedItems<'a, T> {

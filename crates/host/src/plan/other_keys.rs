@@ -5,8 +5,8 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAcces
 use serde::forward_to_deserialize_any;
 
 use super::Axes;
-use storebench_core::axis::Axis;
-use storebench_core::axis::read::{KeySeed, ValueListSeed};
+use storebench_model::axis::Axis;
+use storebench_model::axis::read::{KeySeed, ValueListSeed};
 use storebench_core::workload::parameter::Parameters;
 
 /// The further keys of a table; `None` for a kind that it can't have.

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{ALWAYS_CROSSED, Plan};
-use storebench_core::axis::{Axis, Value};
-use storebench_core::result::{LeftOutCell, LeftOutReason};
-use storebench_core::sanitize::piece;
-use storebench_core::units::CountRange;
+use storebench_model::axis::{Axis, Value};
+use storebench_model::result::{LeftOutCell, LeftOutReason};
+use storebench_model::sanitize::piece;
+use storebench_model::units::CountRange;
 
 /// The fewest records that a count is reduced to.
 const FEWEST: u64 = 100;
@@ -110,8 +110,8 @@ mod tests {
     use super::*;
     use crate::plan::{Changes, find};
     use crate::schedule::{self, LocationRoom};
-    use storebench_core::cell::Cell;
-    use storebench_core::stores::{FLAT_FOLDER, NULL};
+    use storebench_model::cell::Cell;
+    use storebench_model::stores::{FLAT_FOLDER, NULL};
 
     const SIZES: [&str; 2] = ["100B..1KiB", "10KiB..100KiB"];
 

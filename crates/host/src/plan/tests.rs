@@ -1,5 +1,5 @@
 use super::*;
-use storebench_core::axis::{Axis, Value};
+use storebench_model::axis::{Axis, Value};
 
 /// The study `crud` with these values on an axis.
 pub(super) fn plan_on(axis: Axis, names: &[&str]) -> std::result::Result<Plan, String> {

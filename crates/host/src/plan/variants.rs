@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Plan, Settings};
-use storebench_core::axis::{Axis, Value};
-use storebench_core::sanitize::{piece, quoted};
+use storebench_model::axis::{Axis, Value};
+use storebench_model::sanitize::{piece, quoted};
 
 /// Settings of stores that are measured in addition to the axes' combinations, under a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -15,9 +15,9 @@ use rustix::process::{WaitId, WaitIdOptions, waitid};
 use super::child_process::last_words_in;
 use crate::background::Message;
 use crate::background::timeline::Timeline;
-use storebench_core::cell::Background;
-use storebench_core::lifeline;
-use storebench_core::result::BackgroundReport;
+use storebench_model::cell::Background;
+use storebench_model::lifeline;
+use storebench_model::result::BackgroundReport;
 
 /// A load that makes no progress for this long during preparation has failed.
 const PATIENCE: Duration = Duration::from_secs(30);

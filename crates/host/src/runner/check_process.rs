@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::runner::child_process::{self, ProcessEnd, TimeLimit, interruption};
 use crate::runner::trial_ipc::{self, REPORT, SPEC};
-use storebench_core::error::{Error, Result};
+use storebench_model::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::workload::spec::Spec;
 

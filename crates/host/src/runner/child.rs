@@ -7,10 +7,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::folder::with_room;
-use storebench_core::error::{self, Error, Exit};
+use storebench_model::error::{self, Error, Exit};
 use storebench_core::measure::{children, disk_requests, limit, syncs};
-use storebench_core::result::{Failure, LimitKind, Measurements};
-use storebench_core::store::StoreDef;
+use storebench_model::result::{Failure, LimitKind, Measurements};
+use storebench_model::store::StoreDef;
 use storebench_core::workload::clients::link::ClientConnector;
 use storebench_core::workload::kill::{self, KillMessage};
 use storebench_core::workload::spec::{CheckPart, KillPart, Report, Spec, TrialContext, TrialError};

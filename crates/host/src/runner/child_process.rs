@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
-use storebench_core::error::{Error, Exit};
-use storebench_core::result::Failure;
+use storebench_model::error::{Error, Exit};
+use storebench_model::result::Failure;
 use storebench_core::workload::load_progress::LoadProgress;
 use storebench_core::workload::progress_shm;
 use storebench_core::workload::step::{BegunSteps, Step};

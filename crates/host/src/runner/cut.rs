@@ -21,9 +21,9 @@ use crate::location::image::{Template, TracePart};
 use crate::runner::check_process::{CheckRoom, ProcessOutcome};
 use crate::runner::child_process::{ProcessEnd, TimeLimit};
 use crate::stage::Stage;
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{BadState, Control, CutCheck, CutResults, Failure, StateFinding};
-use storebench_core::store::Guarantee;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::{BadState, Control, CutCheck, CutResults, Failure, StateFinding};
+use storebench_model::store::Guarantee;
 use storebench_core::workload::cut::{CutMessage, StateReport};
 use storebench_core::workload::spec::{CheckPart, CutPart, Spec};
 

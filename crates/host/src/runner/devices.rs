@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use storebench_core::cell::LocationOnDisk;
+use storebench_model::cell::LocationOnDisk;
 use storebench_core::measure::device::{self, BlockDevice, DeviceSpec};
 use storebench_core::measure::environment;
-use storebench_core::result::LocationInfo;
-use storebench_core::test_hooks;
+use storebench_model::result::LocationInfo;
+use storebench_model::test_hooks;
 
 /// How long the devices are watched while nothing runs.
 const IDLE: Duration = Duration::from_secs(1);

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use storebench_core::cell::Cell;
-use storebench_core::result::TrialResult;
+use storebench_model::cell::Cell;
+use storebench_model::result::TrialResult;
 use storebench_core::workload::load_progress::LoadProgress;
 
 /// An event.

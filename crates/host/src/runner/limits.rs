@@ -7,15 +7,15 @@ use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::runner::devices;
 use crate::stage::Stage;
-use storebench_core::cell::{Cell, HERE};
+use storebench_model::cell::{Cell, HERE};
 use storebench_core::measure::cgroup::{CgroupParent, TrialCgroup};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::limit::{
     HeldLimit, LimitCounts, LimitDecisions, LimitMechanism, LimitSupport, LimitValues, evidence, hold, slices,
 };
-use storebench_core::read_limited;
-use storebench_core::result::{LeftOutReason, LimitKind, LimitReport, LocationInfo, MachineReport};
-use storebench_core::units::rough_bytes;
+use storebench_model::read_limited;
+use storebench_model::result::{LeftOutReason, LimitKind, LimitReport, LocationInfo, MachineReport};
+use storebench_model::units::rough_bytes;
 
 /// More bytes than a trial's report on its limits has.
 const MOST_BYTES: u64 = 1 << 20;
@@ -201,7 +201,7 @@ fn properties(limit: LimitKind, asked: u64, device: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use storebench_core::axis::Axis;
+    use storebench_model::axis::Axis;
 
     fn make_limits(held: Vec<HeldLimit>, report_file: &Path) -> TrialLimits {
         TrialLimits {

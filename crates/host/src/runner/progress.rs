@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::runner::event::{Event, Listener};
-use storebench_core::result::Outcome;
-use storebench_core::sanitize;
-use storebench_core::units::{plural, rough_duration, with_commas};
+use storebench_model::result::Outcome;
+use storebench_model::sanitize;
+use storebench_model::units::{plural, rough_duration, with_commas};
 use storebench_core::workload::load_progress::LoadProgress;
 
 /// The listener that suits standard error.
@@ -162,8 +162,8 @@ fn complaint(cell: &str, outcome: &Outcome) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use storebench_core::cell::Cell;
-    use storebench_core::result::TrialResult;
+    use storebench_model::cell::Cell;
+    use storebench_model::result::TrialResult;
     use storebench_core::workload::load_progress::ProgressKind;
 
     #[test]

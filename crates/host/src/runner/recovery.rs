@@ -7,10 +7,10 @@ use storebench_disk::random::Random;
 use crate::runner::check_process::CheckRoom;
 use crate::runner::child_process::{ProcessEnd, TimeLimit};
 use crate::runner::kill::{CheckOutcome, empty};
-use storebench_core::error::Result;
+use storebench_model::error::Result;
 use storebench_core::measure::page_cache;
-use storebench_core::result::{Failure, Recovery, RecoveryCheck, Reopening};
-use storebench_core::units::plural;
+use storebench_model::result::{Failure, Recovery, RecoveryCheck, Reopening};
+use storebench_model::units::plural;
 use storebench_core::workload::recover::RecoveryMessage;
 use storebench_core::workload::spec::{CheckPart, RecoverEnd, RecoverPart, Spec};
 

@@ -13,11 +13,11 @@ use crate::plan::{Period, Plan};
 use crate::runner::locations::{TrialFolder, trial_bytes};
 use crate::runner::run_request::RunRequest;
 use crate::runner::trial::Trial;
-use storebench_core::cell::{Axis, Cell};
-use storebench_core::error::{Error, Result};
+use storebench_model::cell::{Axis, Cell};
+use storebench_model::error::{Error, Result};
 use storebench_core::measure::limit::LimitSupport;
-use storebench_core::result::{Failure, Outcome, TrialResult};
-use storebench_core::server::says_which;
+use storebench_model::result::{Failure, Outcome, TrialResult};
+use storebench_model::server::says_which;
 use storebench_core::workload::parameter::Count;
 
 /// The longest that a value is tried.
@@ -193,7 +193,7 @@ fn shrink(cell: &Cell) -> Result<Cell> {
 }
 
 fn harness_error(message: String) -> Error {
-    Error::new(storebench_core::error::Exit::Failure, format!("trying the settings: {message}"))
+    Error::new(storebench_model::error::Exit::Failure, format!("trying the settings: {message}"))
 }
 
 /// Runs one trial; `None` if it was interrupted.
@@ -244,7 +244,7 @@ fn run_short_trial(
 mod tests {
     use super::*;
     use crate::plan;
-    use storebench_core::axis::Value;
+    use storebench_model::axis::Value;
 
     #[test]
     fn what_is_tried_is_as_small_as_can_be() {

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use crate::location::Location;
 use crate::plan::Plan;
-use storebench_core::cell::{Cell, LocationOnDisk};
-use storebench_core::result::TrialResult;
-use storebench_core::store::StoreDef;
+use storebench_model::cell::{Cell, LocationOnDisk};
+use storebench_model::result::TrialResult;
+use storebench_model::store::StoreDef;
 
 /// A run that is about to start or to be resumed.
 pub struct RunRequest<'a> {

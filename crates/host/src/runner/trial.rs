@@ -19,8 +19,8 @@ use crate::runner::run_request::RunRequest;
 use crate::runner::trial_ipc::{self, LIMITS, REPORT, SPEC};
 use crate::stage::Stage;
 use crate::{background, schedule};
-use storebench_core::cell::{Background, Cell, HERE};
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::cell::{Background, Cell, HERE};
+use storebench_model::error::{Error, Exit, Result};
 use storebench_core::kernel::room;
 use storebench_core::measure::cgroup::{self, TrialCgroup};
 use storebench_core::measure::device::BlockDevice;
@@ -28,7 +28,7 @@ use storebench_core::measure::limit::LimitSupport;
 use storebench_core::measure::probe::Probe;
 use storebench_core::measure::resources::ResourceProbe;
 use storebench_core::measure::{environment, other_load};
-use storebench_core::result::{
+use storebench_model::result::{
     BackgroundReport, DiskReport, FORMAT_VERSION, Failure, Outcome, ResourceSeries, Transit, TrialResult,
 };
 use storebench_core::workload::audit;
@@ -196,7 +196,7 @@ impl Trial<'_> {
         let log = self.background_log();
         let output = guard::rewrite(self.folder, &log)?;
         let log = self.folder.join(log);
-        let program = storebench_core::lifeline::this_program()
+        let program = storebench_model::lifeline::this_program()
             .map_err(Error::io("finding this program from", self.folder))?;
         let launch =
             LoadLaunch { program: &program, load: self.cell.background(), folder: self.beside, log: &log };

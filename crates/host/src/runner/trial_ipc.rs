@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use crate::folder::{read_file, with_room};
-use storebench_core::error::{Error, Result};
+use storebench_model::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::workload::spec::Spec;
 

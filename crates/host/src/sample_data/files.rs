@@ -4,7 +4,7 @@ use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
 use super::Sample;
-use storebench_core::read_limited;
+use storebench_model::read_limited;
 
 pub fn sample_folder(folder: &Path, sample: &mut Sample) -> Result<(), String> {
     sample_with(folder, sample, read_limited::start)

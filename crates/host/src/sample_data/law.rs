@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::units::sizes::{SizePart, WHOLE};
-use storebench_core::units::{SizeRange, Sizes};
+use storebench_model::units::sizes::{SizePart, WHOLE};
+use storebench_model::units::{SizeRange, Sizes};
 
 /// Sizes below this are counted separately, larger ones in steps of this fraction.
 const EXACT_BELOW: u64 = 2048;

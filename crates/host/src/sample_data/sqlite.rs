@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{ReadSqlite, Sample};
-use storebench_core::read_limited;
+use storebench_model::read_limited;
 
 /// The first bytes of every SQLite file.
 const MAGIC: [u8; 16] = *b"SQLite format 3\0";

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::Sample;
-use storebench_core::error::meant;
-use storebench_core::read_limited::{self, RationedReader};
-use storebench_core::sanitize::quoted;
+use storebench_model::error::meant;
+use storebench_model::read_limited::{self, RationedReader};
+use storebench_model::sanitize::quoted;
 
 /// Columns that an error lists.
 const LISTED: usize = 20;

@@ -19,11 +19,11 @@ pub use note::STORE;
 use note::{Note, Owner};
 use process::Process;
 use spread::Spread;
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
 use storebench_core::measure::cgroup::{CgroupParent, HeldCgroup, TrialCgroup};
-use storebench_core::server::running;
-use storebench_core::simulated::{DISK, ServedDisk};
+use storebench_model::server::running;
+use storebench_model::simulated::{DISK, ServedDisk};
 
 /// All resources of one work folder, in the order in which they were taken, and the folder's ledger.
 pub(crate) struct Holdings {

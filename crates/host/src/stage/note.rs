@@ -10,8 +10,8 @@ use super::process::Process;
 use crate::image::mount::{self, Site};
 use storebench_core::guard::Folder;
 use storebench_core::measure::cgroup;
-use storebench_core::server::{self, running};
-use storebench_core::simulated::DISK;
+use storebench_model::server::{self, running};
+use storebench_model::simulated::DISK;
 
 /// The store's folder in a separate file system.
 pub const STORE: &str = "store";

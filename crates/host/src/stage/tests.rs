@@ -371,7 +371,7 @@ impl Pretender {
 
 impl Drop for Pretender {
     fn drop(&mut self) {
-        let _ = storebench_core::lifeline::end_group(&self.0);
+        let _ = storebench_model::lifeline::end_group(&self.0);
         let _ = self.0.wait();
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::result::LeftOutReason;
-use storebench_core::store::{Guarantee, StoreDef, StoreKind};
-use storebench_core::units::with_commas;
+use storebench_model::result::LeftOutReason;
+use storebench_model::store::{Guarantee, StoreDef, StoreKind};
+use storebench_model::units::with_commas;
 
 use super::question::Question;
 use super::ranking::RuledOut;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{Disk, Measurements, OVERALL};
-use storebench_core::store::{AgingRisk, Caution};
-use storebench_core::units::{Period, plural, rough_bytes, rough_duration, three_digits};
+use storebench_model::cell::{Axis, Cell};
+use storebench_model::result::{Disk, Measurements, OVERALL};
+use storebench_model::store::{AgingRisk, Caution};
+use storebench_model::units::{Period, plural, rough_bytes, rough_duration, three_digits};
 use storebench_host::run::Run;
 
 use super::answer::Advice;
@@ -257,7 +257,7 @@ fn long_duration(duration: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{Pauses, ReclaimResult, Samples, SpaceReclaim, UpkeepCount};
+    use storebench_model::result::{Pauses, ReclaimResult, Samples, SpaceReclaim, UpkeepCount};
     use storebench_host::plan;
 
     use super::super::question::Question;

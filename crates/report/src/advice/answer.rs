@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use storebench_core::result::LocationInfo;
-use storebench_core::store::{Caution, Danger};
+use storebench_model::result::LocationInfo;
+use storebench_model::store::{Caution, Danger};
 
 use super::aged::AgedStore;
 use super::clusters::Clusters;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use storebench_core::store::{Danger, Guarantee, Setting};
-use storebench_core::units::CountRange;
+use storebench_model::store::{Danger, Guarantee, Setting};
+use storebench_model::units::CountRange;
 use storebench_core::workload::operation::Operation;
 
 use super::figures::{Figures, StoreFigures};

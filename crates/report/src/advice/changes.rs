@@ -1,6 +1,6 @@
 //! The changes of a question that would change its answer, as sentences.
 
-use storebench_core::units::{Sizes, plural, rough_bytes, with_commas};
+use storebench_model::units::{Sizes, plural, rough_bytes, with_commas};
 
 use super::answer::Advice;
 use super::other_store::{OtherStore, OtherStoreReason};

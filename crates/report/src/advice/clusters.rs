@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{LeftOutCell, Measurements, TrialResult};
-use storebench_core::store::{Guarantee, NODES, ROUND_TRIP, StoreDef, StoreKind};
-use storebench_core::units::{plural, three_digits};
+use storebench_model::cell::{Axis, Cell};
+use storebench_model::result::{LeftOutCell, Measurements, TrialResult};
+use storebench_model::store::{Guarantee, NODES, ROUND_TRIP, StoreDef, StoreKind};
+use storebench_model::units::{plural, three_digits};
 use storebench_host::run::Run;
 
 use super::answer::Advice;
@@ -179,7 +179,7 @@ fn describe_one(entry: &(Deployment, Summary), base: Option<&(Deployment, Summar
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::Setting;
+    use storebench_model::store::Setting;
 
     use super::super::question::Question;
     use super::super::tests::{advice, question};
@@ -255,7 +255,7 @@ mod tests {
         let mut larger = servers();
         for trial in &mut larger.trials {
             trial.cell = Sample::new(trial.cell.store())
-                .size(storebench_core::units::SizeRange { from: 9, to: 10 })
+                .size(storebench_model::units::SizeRange { from: 9, to: 10 })
                 .cell();
         }
         assert_eq!(describe_clusters(None, &[larger]), Vec::<String>::new());

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use storebench_core::store::{Danger, StoreDef};
+use storebench_model::store::{Danger, StoreDef};
 
 use super::candidate::Candidate;
 use super::question::Question;

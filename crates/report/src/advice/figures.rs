@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use indexmap::IndexMap;
-use storebench_core::result::Measurements;
+use storebench_model::result::Measurements;
 use storebench_core::workload::operation::Operation;
 
 use super::question::{Goal, Mix, Question};

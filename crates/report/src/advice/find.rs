@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use storebench_core::axis::Value;
-use storebench_core::axis::life::FRESH;
-use storebench_core::cell::{Axis, Cache, Cell};
-use storebench_core::store::StoreDef;
-use storebench_core::units::{CountRange, Sizes, plural};
+use storebench_model::axis::Value;
+use storebench_model::axis::life::FRESH;
+use storebench_model::cell::{Axis, Cache, Cell};
+use storebench_model::store::StoreDef;
+use storebench_model::units::{CountRange, Sizes, plural};
 
 use super::question::Question;
 use super::ranking::{RuledOut, reasons};

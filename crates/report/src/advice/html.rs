@@ -1,6 +1,6 @@
 //! An answer as a section of the page.
 
-use storebench_core::units::three_digits;
+use storebench_model::units::three_digits;
 
 use super::aged;
 use super::answer::Advice;

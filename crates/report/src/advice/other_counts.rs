@@ -1,7 +1,7 @@
 //! Stores that were given up before the question's own records were measured: results of a look with other numbers of records.
 
 use indexmap::IndexMap;
-use storebench_core::store::StoreDef;
+use storebench_model::store::StoreDef;
 
 use super::candidate::{Candidate, CandidateContext};
 use super::figures::{StoreFigures, weigh_stores};

@@ -1,6 +1,6 @@
 //! Evidence on power cuts for the recommended store, from the table of stores.
 
-use storebench_core::store::{Evidence, StoreDef};
+use storebench_model::store::{Evidence, StoreDef};
 
 use super::candidate::Candidate;
 use super::question::Question;

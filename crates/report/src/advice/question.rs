@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use storebench_core::axis::table::HERE;
-use storebench_core::cell::Data;
-use storebench_core::store::Guarantee;
-use storebench_core::units::{Period, Sizes, plural, rough_bytes};
-use storebench_core::words::words;
+use storebench_model::axis::table::HERE;
+use storebench_model::cell::Data;
+use storebench_model::store::Guarantee;
+use storebench_model::units::{Period, Sizes, plural, rough_bytes};
+use storebench_model::words::words;
 pub use storebench_core::workload::mix::Mix;
 use storebench_core::workload::operation::Operation;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use storebench_core::result::{Outcome, RunHeader, SPACE};
-use storebench_core::store::StoreDef;
-use storebench_core::units::rough_bytes;
+use storebench_model::result::{Outcome, RunHeader, SPACE};
+use storebench_model::store::StoreDef;
+use storebench_model::units::rough_bytes;
 
 use super::absent::{NOT_CHOSEN, absent, why_outgrown, why_unable};
 pub use super::candidate::Candidate;

@@ -1,6 +1,6 @@
 //! Ratios in words: how many times slower, or how much more disk.
 
-use storebench_core::units::three_digits;
+use storebench_model::units::three_digits;
 
 use super::question::Goal;
 use crate::data::spread;

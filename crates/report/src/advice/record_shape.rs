@@ -1,7 +1,7 @@
 //! The kind, size and number of records for which a question is answered.
 
-use storebench_core::cell::{Axis, Cell, Data};
-use storebench_core::units::{CountRange, Sizes};
+use storebench_model::cell::{Axis, Cell, Data};
+use storebench_model::units::{CountRange, Sizes};
 
 use crate::layout::Position;
 

@@ -1,8 +1,8 @@
 //! Remarks that a good adviser would add: differences that do not matter, a store out of proportion, reasons that no benchmark sees.
 
 use indexmap::IndexMap;
-use storebench_core::store::Guarantee;
-use storebench_core::units::{rough_bytes, three_digits};
+use storebench_model::store::Guarantee;
+use storebench_model::units::{rough_bytes, three_digits};
 
 use super::answer::Advice;
 use super::question::Goal;

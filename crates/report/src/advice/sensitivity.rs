@@ -1,8 +1,8 @@
 //! Changes of a question that would change its answer: another goal, another share of gets, other records.
 
-use storebench_core::result::RunHeader;
-use storebench_core::store::StoreDef;
-use storebench_core::units::{CountRange, Sizes};
+use storebench_model::result::RunHeader;
+use storebench_model::store::StoreDef;
+use storebench_model::units::{CountRange, Sizes};
 use storebench_core::workload::operation::Operation;
 
 use super::danger::avoided;

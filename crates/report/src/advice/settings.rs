@@ -1,6 +1,6 @@
 //! The settings of the recommended store, in words: first those that differ from the shipped ones, then the rest in short.
 
-use storebench_core::store::{Setting, SettingDef, SettingSource, StoreDef};
+use storebench_model::store::{Setting, SettingDef, SettingSource, StoreDef};
 
 use super::candidate::Candidate;
 

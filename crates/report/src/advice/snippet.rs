@@ -1,6 +1,6 @@
 //! The code that opens a store with its measured settings: the store's own template, filled with the settings that were read back.
 
-use storebench_core::store::{Setting, StoreDef};
+use storebench_model::store::{Setting, StoreDef};
 
 use crate::terminal::grid::one_line;
 

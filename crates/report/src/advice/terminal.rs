@@ -1,6 +1,6 @@
 //! An answer for the terminal.
 
-use storebench_core::units::three_digits;
+use storebench_model::units::three_digits;
 
 use super::aged;
 use super::answer::Advice;

@@ -1,7 +1,7 @@
-use storebench_core::result::{LeftOutCell, LeftOutReason, StoreInfo};
-use storebench_core::store::{Capabilities, Guarantee, GuaranteeOffer, StoreKind};
-use storebench_core::stores::NULL;
-use storebench_core::units::{CountRange, SizeRange};
+use storebench_model::result::{LeftOutCell, LeftOutReason, StoreInfo};
+use storebench_model::store::{Capabilities, Guarantee, GuaranteeOffer, StoreKind};
+use storebench_model::stores::NULL;
+use storebench_model::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
 
 use super::absent::{NO_TURN, NOT_CHOSEN};
@@ -18,8 +18,8 @@ pub(crate) fn question() -> Question {
     Question {
         records: 100,
         size: SizeRange { from: 1, to: 1024 }.into(),
-        data: storebench_core::cell::Data::Incompressible,
-        guarantee: storebench_core::store::Guarantee::Process,
+        data: storebench_model::cell::Data::Incompressible,
+        guarantee: storebench_model::store::Guarantee::Process,
         threads: 1,
         machine: "here".into(),
         disk: None,
@@ -294,7 +294,7 @@ fn ties_are_no_reason_to_be_on_the_pareto_front_nor_off_it() {
     let mut run = blocks("box", &vec![vec![quick.clone(), quick]; 3]);
     // The second is half as quick, and a thousandth smaller on disk.
     for trial in run.trials.iter_mut().skip(1).step_by(2) {
-        trial.cell.set(storebench_core::cell::Axis::STORE, storebench_core::axis::Value::word("redb"));
+        trial.cell.set(storebench_model::cell::Axis::STORE, storebench_model::axis::Value::word("redb"));
         let measured = trial.measured.as_mut().unwrap();
         measured.operations.iter_mut().for_each(|operation| operation.sum_ns *= 2);
         measured.disk.allocated_bytes = measured.disk.allocated_bytes * 999 / 1000;
@@ -377,7 +377,7 @@ fn what_runs_do_not_cover_is_said() {
     assert!(uncovered(|q| q.threads = 4).contains("with 4 thread"));
     assert!(uncovered(|q| q.guarantee = Guarantee::Power).contains("guarantee power"));
     assert!(uncovered(|q| q.records = 100_000).contains("100 records of 1B..1KiB"));
-    assert!(uncovered(|q| q.data = storebench_core::cell::Data::Compressible).contains("none of that kind"));
+    assert!(uncovered(|q| q.data = storebench_model::cell::Data::Compressible).contains("none of that kind"));
     assert!(uncovered(|q| q.max_memory_bytes = Some(1)).contains("no store answers"));
     let elsewhere = [run("box", &[Sample::new("lmdb"), Sample::new("lmdb").place("ssd")])];
     assert!(advice(&question(), &elsewhere).unwrap_err().to_string().contains("place ssd"));
@@ -426,7 +426,7 @@ fn nothing_of_an_answer_moves_the_cursor() {
     let evil = "x\u{1b}[2J\u{9b}1m\r\ny";
     let mut runs = [run(evil, &[Sample::new(evil).ns(1.0), Sample::new("z"), Sample::new("y").failed(evil)])];
     runs[0].header.locations[0].path = evil.into();
-    let settings = |value: &str| vec![storebench_core::store::Setting::unverified(evil, value)];
+    let settings = |value: &str| vec![storebench_model::store::Setting::unverified(evil, value)];
     runs[0].trials.iter_mut().filter_map(|trial| trial.measured.as_mut()).for_each(|measured| {
         measured.store_version = evil.into();
         measured.settings = settings(evil);
@@ -451,7 +451,7 @@ fn nothing_of_an_answer_is_markup() {
 }
 
 /// A run in which lmdb maps 40 MiB of files, and a folder has as much in the page cache.
-fn mapped(tell: impl Fn(&mut storebench_core::result::Memory, bool)) -> Run {
+fn mapped(tell: impl Fn(&mut storebench_model::result::Memory, bool)) -> Run {
     let block = vec![Sample::new("lmdb").ns(1000.0), Sample::new("flat-folder").ns(2000.0)];
     let mut run = blocks("box", &[block.clone(), block.clone(), block]);
     for trial in &mut run.trials {
@@ -465,10 +465,10 @@ fn mapped(tell: impl Fn(&mut storebench_core::result::Memory, bool)) -> Run {
 
 #[test]
 fn mapped_file_pages_decide_nothing_where_better_is_known() {
-    let without = |memory: &mut storebench_core::result::Memory, lmdb: bool| {
+    let without = |memory: &mut storebench_model::result::Memory, lmdb: bool| {
         memory.peak_without_mapped_files_bytes = Some(if lmdb { 2 << 20 } else { 3 << 20 })
     };
-    let cached = |memory: &mut storebench_core::result::Memory, lmdb: bool| {
+    let cached = |memory: &mut storebench_model::result::Memory, lmdb: bool| {
         without(memory, lmdb);
         memory.peak_with_page_cache_bytes = Some(if lmdb { 43 << 20 } else { 60 << 20 });
     };
@@ -598,7 +598,7 @@ fn runs_that_differ_in_method_have_no_answer_together() {
     assert_eq!(advice(&question(), &seeded).unwrap().trials()["lmdb"], 6);
     let mut elsewhere = planned(tuned);
     elsewhere.trials.iter_mut().for_each(|trial| {
-        trial.cell.set(storebench_core::cell::Axis::RECORDS, CountRange::starting_at(100_000).into())
+        trial.cell.set(storebench_model::cell::Axis::RECORDS, CountRange::starting_at(100_000).into())
     });
     assert_eq!(advice(&question(), &[planned(plain), elsewhere]).unwrap().trials()["lmdb"], 3);
 }

@@ -1,7 +1,7 @@
 //! Stores that promise more than asked for: a store that does not offer the asked guarantee answers at the next stronger one. Never the
 //! other way round, and only in answers: matrices of winners have one tier each.
 
-use storebench_core::store::{Guarantee, StoreDef};
+use storebench_model::store::{Guarantee, StoreDef};
 
 use super::question::Question;
 use crate::data::merge::{Group, GroupKey};
@@ -21,7 +21,7 @@ pub fn join_groups<'a>(groups: &[&Group<'a>], question: &Question, table: &[Stor
     let first = groups.first()?;
     let key = GroupKey {
         tier: Some(asked),
-        asked: Some(storebench_core::cell::GuaranteeChoice::Tier(asked)),
+        asked: Some(storebench_model::cell::GuaranteeChoice::Tier(asked)),
         ..first.key.clone()
     };
     let mut joined = Group { key, trials: Vec::new(), left_out: Vec::new() };

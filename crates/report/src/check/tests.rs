@@ -1,8 +1,8 @@
 //! Sound runs, and each way to be unsound.
 
 use storebench_core::measure::latency::Latencies;
-use storebench_core::result::{Counters, OperationResult};
-use storebench_core::stores::NULL;
+use storebench_model::result::{Counters, OperationResult};
+use storebench_model::stores::NULL;
 
 use super::*;
 use crate::data::samples::{Sample, blocks};

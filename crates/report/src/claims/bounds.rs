@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use storebench_core::units::as_text;
+use storebench_model::units::as_text;
 
 use crate::column::Unit;
 use crate::stats::{Interval, THRESHOLD};

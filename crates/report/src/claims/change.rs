@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::axis::Role;
+use storebench_model::axis::Role;
 
 use super::claim::{Average, Claim};
 use super::contest::{checked_figure, store_at};

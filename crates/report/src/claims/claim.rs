@@ -1,8 +1,8 @@
 //! One claim: a published finding as a plan writes it, and its validity.
 
 use serde::{Deserialize, Serialize};
-use storebench_core::axis::Axis;
-use storebench_core::units::Percent;
+use storebench_model::axis::Axis;
+use storebench_model::units::Percent;
 
 use super::expect::Expect;
 use super::figure::Figure;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::axis::{Axis, Form, Value};
-use storebench_core::cell::Cell;
+use storebench_model::axis::{Axis, Form, Value};
+use storebench_model::cell::Cell;
 use storebench_host::plan::ClaimsOver;
 
 use super::claim::{Average, Claim};

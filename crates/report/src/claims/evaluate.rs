@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexSet;
-use storebench_core::axis::{Axis, Role};
+use storebench_model::axis::{Axis, Role};
 
 use super::change::{Change, ComparisonPair, SideFigures};
 use super::claim::{Average, Claim};

@@ -1,7 +1,7 @@
 //! The expectations of claims about their figures.
 
 use serde::{Deserialize, Serialize};
-use storebench_core::axis::Axis;
+use storebench_model::axis::Axis;
 
 use super::bounds::Bounds;
 use super::figure::Figure;

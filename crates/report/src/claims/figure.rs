@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use storebench_core::error::meant;
-use storebench_core::result::format1;
-use storebench_core::units::as_text;
+use storebench_model::error::meant;
+use storebench_model::result::format1;
+use storebench_model::units::as_text;
 
 use crate::column::{COLUMNS, Column, MEAN_LATENCY, PEAK_MEMORY, SPACE_EFFICIENCY};
 

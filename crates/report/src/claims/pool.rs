@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use storebench_core::axis::file_system::FileSystem;
-use storebench_core::axis::table::HERE;
-use storebench_core::cell::{Axis, GuaranteeChoice};
-use storebench_core::store::Guarantee;
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::axis::table::HERE;
+use storebench_model::cell::{Axis, GuaranteeChoice};
+use storebench_model::store::Guarantee;
 
 use crate::judge::standing::{FewBlocksRule, Terms};
 use crate::layout::Position;
@@ -133,7 +133,7 @@ pub(super) fn average<C: Ord + Clone, K: Ord + Copy>(
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::units::CountRange;
+    use storebench_model::units::CountRange;
 
     use super::*;
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use storebench_core::axis::{Axis, Form, Role, Value};
-use storebench_core::cell::Cell;
-use storebench_core::error::{Error, Exit, Result, meant};
-use storebench_core::sanitize::{quoted, shortened};
+use storebench_model::axis::{Axis, Form, Role, Value};
+use storebench_model::cell::Cell;
+use storebench_model::error::{Error, Exit, Result, meant};
+use storebench_model::sanitize::{quoted, shortened};
 use storebench_core::workload::table::Workload;
 use storebench_host::plan::{ClaimsOver, Plan, STUDIES, explain};
 use toml::Spanned;

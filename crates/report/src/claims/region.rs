@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde::de::{Error as _, MapAccess};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use storebench_core::axis::file_system::FileSystem;
-use storebench_core::axis::read::{KeySeed, ValueListSeed, ValueListWriter};
-use storebench_core::axis::{Axis, Form, Value};
-use storebench_core::result::format1::value_now;
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::axis::read::{KeySeed, ValueListSeed, ValueListWriter};
+use storebench_model::axis::{Axis, Form, Value};
+use storebench_model::result::format1::value_now;
 
 use super::pool::Scope;
 use crate::layout::Position;
@@ -135,7 +135,7 @@ impl Serialize for Region {
     }
 }
 
-storebench_core::from_map!(Region, "values by axis", read);
+storebench_model::from_map!(Region, "values by axis", read);
 
 /// Reads lists of values, each by its axis.
 fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Region, A::Error> {

@@ -1,8 +1,8 @@
 //! Checks claims against the published tables of winners of the claim's own paper, by the same rule, as far as winners alone allow.
 
 use serde::Serialize;
-use storebench_core::axis::Axis;
-use storebench_core::cell::{Data, GuaranteeChoice};
+use storebench_model::axis::Axis;
+use storebench_model::cell::{Data, GuaranteeChoice};
 
 use super::claim::Claim;
 use super::expect::{Expect, MoreAt, MoreWins, Order, Unchanged, Winner};

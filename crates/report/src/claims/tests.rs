@@ -3,9 +3,9 @@
 mod coverage;
 mod reachable;
 
-use storebench_core::cell::{Axis, Data, GuaranteeChoice};
-use storebench_core::store::Guarantee;
-use storebench_core::units::{CountRange, SizeRange};
+use storebench_model::cell::{Axis, Data, GuaranteeChoice};
+use storebench_model::store::Guarantee;
+use storebench_model::units::{CountRange, SizeRange};
 
 use super::bounds::Bounds;
 use super::design::Design;

@@ -11,7 +11,7 @@ use crate::column::Unit;
 use crate::layout::Position;
 use crate::stats::{Estimate, Interval};
 
-use storebench_core::words::words;
+use storebench_model::words::words;
 
 /// The outcome of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

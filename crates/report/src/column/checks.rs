@@ -1,9 +1,9 @@
 //! Figures from before and after a trial's operations: states after power cuts, faults of the disk, recoveries, and reclaimed space.
 
-use storebench_core::result::{
+use storebench_model::result::{
     FaultCheck, FaultKind, FaultOutcome, Measurements, OVERALL, Recovery, StateFinding,
 };
-use storebench_core::store::Guarantee;
+use storebench_model::store::Guarantee;
 
 use super::{Better, Column, Unit, closer_trial, ratio, trial};
 use crate::stats::quantile;

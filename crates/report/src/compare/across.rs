@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use serde::Serialize;
-use storebench_core::axis::Value;
-use storebench_core::cell::{Axis, Cell};
-use storebench_core::sanitize::quoted;
-use storebench_core::units::parse_bytes;
+use storebench_model::axis::Value;
+use storebench_model::cell::{Axis, Cell};
+use storebench_model::sanitize::quoted;
+use storebench_model::units::parse_bytes;
 use storebench_host::run::Run;
 
 use crate::data::method;
@@ -125,7 +125,7 @@ fn is_same(value: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::Guarantee;
+    use storebench_model::store::Guarantee;
 
     use super::*;
     use crate::column::MEAN_LATENCY;

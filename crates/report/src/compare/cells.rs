@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_core::cell::Cell;
-use storebench_core::result::{LeftOutReason, Measurements, Outcome, TrialResult};
-use storebench_core::store::Guarantee;
-use storebench_core::words::words;
+use storebench_model::cell::Cell;
+use storebench_model::result::{LeftOutReason, Measurements, Outcome, TrialResult};
+use storebench_model::store::Guarantee;
+use storebench_model::words::words;
 use storebench_host::run::Run;
 
 use crate::column::Column;

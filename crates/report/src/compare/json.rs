@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use storebench_core::result::FORMAT_VERSION;
+use storebench_model::result::FORMAT_VERSION;
 
 use super::{Comparison, Side};
 use crate::stats::unpaired::LEVEL;

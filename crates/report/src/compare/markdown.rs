@@ -1,6 +1,6 @@
 //! A comparison as Markdown, for a pull request: changes on top, the rest folded.
 
-use storebench_core::units::plural;
+use storebench_model::units::plural;
 
 use super::changes::{Changes, MARKDOWN};
 use super::words::{self, Axes};

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use storebench_core::cell::Axis;
-use storebench_core::result::{LocationInfo, RunHeader};
-use storebench_core::units::rough_bytes;
+use storebench_model::cell::Axis;
+use storebench_model::result::{LocationInfo, RunHeader};
+use storebench_model::units::rough_bytes;
 use storebench_host::run::Run;
 
 use super::across::Across;
@@ -238,7 +238,7 @@ fn is_similar(a: Option<u64>, b: Option<u64>) -> bool {
 pub(super) mod tests {
     use super::*;
     use crate::data::samples::{Sample, run};
-    use storebench_core::store::StoreBuild;
+    use storebench_model::store::StoreBuild;
 
     /// A run of a store that was built with these flags.
     pub fn run_with_flags(flags: &str) -> [Run; 1] {

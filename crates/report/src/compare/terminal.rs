@@ -1,6 +1,6 @@
 //! A comparison on the terminal.
 
-use storebench_core::units::plural;
+use storebench_model::units::plural;
 
 use super::changes::{Changes, LINES, NARROW};
 use super::words::{self, Axes};

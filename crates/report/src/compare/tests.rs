@@ -1,7 +1,7 @@
-use storebench_core::cell::Data;
-use storebench_core::result::{LeftOutCell, LeftOutReason, Requests};
-use storebench_core::store::Setting;
-use storebench_core::units::{CountRange, SizeRange};
+use storebench_model::cell::Data;
+use storebench_model::result::{LeftOutCell, LeftOutReason, Requests};
+use storebench_model::store::Setting;
+use storebench_model::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
 

@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use indexmap::IndexMap;
-use storebench_core::axis::Role;
-use storebench_core::cell::{Axis, Cell};
-use storebench_core::store::Guarantee;
-use storebench_core::units::{plural, three_digits, with_commas};
+use storebench_model::axis::Role;
+use storebench_model::cell::{Axis, Cell};
+use storebench_model::store::Guarantee;
+use storebench_model::units::{plural, three_digits, with_commas};
 
 use super::{BrokenCell, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
 use crate::data::moment::to_the_second;

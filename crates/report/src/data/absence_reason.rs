@@ -1,7 +1,7 @@
 //! Why a store has no figure.
 
 use serde::Serialize;
-use storebench_core::words::words;
+use storebench_model::words::words;
 
 /// Why a store has no figure, in order of precedence for an empty place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, strum::VariantNames)]
@@ -10,7 +10,7 @@ use storebench_core::words::words;
 pub enum AbsenceReason {
     Failed,
     Unsupported,
-    /// It has figures, but its engine was compiled differently from its authors' release ([`storebench_core::store::StoreBuild`]).
+    /// It has figures, but its engine was compiled differently from its authors' release ([`storebench_model::store::StoreBuild`]).
     #[strum(serialize = "not ranked")]
     NotRanked,
     /// It did not keep up with the required rate, so that its latency means nothing.

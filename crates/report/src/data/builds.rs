@@ -1,7 +1,7 @@
 //! Stores whose engine was compiled differently from its authors' release: they have figures, but no rank.
 
 use indexmap::IndexSet;
-use storebench_core::store::StoreBuild;
+use storebench_model::store::StoreBuild;
 
 use super::merge::{Entry, Merged};
 

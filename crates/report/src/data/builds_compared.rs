@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_core::store::StoreBuild;
+use storebench_model::store::StoreBuild;
 use storebench_host::run::Run;
 
 /// How each run's environment differs from another's, by key: `kernel 6.1`, `sqlite 3.40.1`, `rocksdb built with -march=native`.

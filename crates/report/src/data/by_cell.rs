@@ -1,8 +1,8 @@
 //! The trials of a run by cell, for outputs without a matrix.
 
 use indexmap::{IndexMap, IndexSet};
-use storebench_core::cell::Cell;
-use storebench_core::store::Guarantee;
+use storebench_model::cell::Cell;
+use storebench_model::store::Guarantee;
 
 use super::matrix::series;
 use super::merge::{Entry, Group, Merged, measured};

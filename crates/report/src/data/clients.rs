@@ -1,7 +1,7 @@
 //! Reports on load from other machines: which they were, and how well they started together. A saturated client is a warning of its trial.
 
 use indexmap::IndexMap;
-use storebench_core::units::rough_ns;
+use storebench_model::units::rough_ns;
 
 use super::merge::Merged;
 use super::names::join_with_and;
@@ -41,7 +41,7 @@ pub fn describe_clients(merged: &Merged<'_>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::ClientReport;
+    use storebench_model::result::ClientReport;
 
     use super::*;
     use crate::data::samples::{Sample, blocks};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use storebench_core::measure::clock::{HIDDEN_NS, HIDDEN_SHARE, TSC};
-use storebench_core::result::{Environment, OVERALL};
-use storebench_core::units::rough_ns;
+use storebench_model::result::{Environment, OVERALL};
+use storebench_model::units::rough_ns;
 use storebench_core::workload::operation::Operation;
 
 use super::merge::Merged;

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::{IndexMap, IndexSet};
-use storebench_core::axis::Role;
-use storebench_core::axis::file_system::FileSystem;
-use storebench_core::axis::file_system::kind::KINDS;
-use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{LeftOutReason, OVERALL, Outcome};
+use storebench_model::axis::Role;
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::axis::file_system::kind::KINDS;
+use storebench_model::cell::{Axis, Cell};
+use storebench_model::result::{LeftOutReason, OVERALL, Outcome};
 
 use super::absence_reason::AbsenceReason;
 use super::matrix::{competing_series, judging_terms, operations, ranked};

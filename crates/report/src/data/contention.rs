@@ -1,8 +1,8 @@
 //! The load of other programs: if it left too few processors, times depend on those programs, and no store is named the best.
 
 use indexmap::IndexMap;
-use storebench_core::result::RunHeader;
-use storebench_core::units::{plural, three_digits};
+use storebench_model::result::RunHeader;
+use storebench_model::units::{plural, three_digits};
 
 use super::matrix::by_position;
 use super::merge::{Entry, Merged};

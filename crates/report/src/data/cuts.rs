@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use indexmap::IndexMap;
-use storebench_core::result::{BadState, CutCheck, CutResults, Phase};
-use storebench_core::store::Guarantee;
+use storebench_model::result::{BadState, CutCheck, CutResults, Phase};
+use storebench_model::store::Guarantee;
 
 use super::matrix::SortedTrials;
 use super::merge::{Group, Merged};
@@ -88,7 +88,7 @@ pub(crate) fn checked_states<'g, 'a: 'g>(
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{Harm, StateFinding};
+    use storebench_model::result::{Harm, StateFinding};
 
     use super::*;
 

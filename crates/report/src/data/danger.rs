@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use storebench_core::result::{Harm, LocationInfo, Measurements, StorageBacking, TrialResult};
-use storebench_core::store::{Danger, Guarantee, Loss, StoreDef};
+use storebench_model::result::{Harm, LocationInfo, Measurements, StorageBacking, TrialResult};
+use storebench_model::store::{Danger, Guarantee, Loss, StoreDef};
 
 use super::merge::{Entry, Group, Merged};
 use super::names::LISTED;
@@ -118,8 +118,8 @@ fn accident(danger: &Danger, tier: Guarantee) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{CutCheck, CutResults, StateFinding};
-    use storebench_core::store::{GuaranteeOffer, StoreKind};
+    use storebench_model::result::{CutCheck, CutResults, StateFinding};
+    use storebench_model::store::{GuaranteeOffer, StoreKind};
 
     use super::*;
     use crate::data::matrix;

@@ -1,8 +1,8 @@
 //! Notes on the simulated disks of the runs: their requests, and how late they answered.
 
 use indexmap::IndexMap;
-use storebench_core::result::{DiskReport, Transit};
-use storebench_core::units::{rough_bytes, rough_ns, three_digits, with_commas};
+use storebench_model::result::{DiskReport, Transit};
+use storebench_model::units::{rough_bytes, rough_ns, three_digits, with_commas};
 
 use super::merge::Merged;
 

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use storebench_core::store::{Guarantee, Loss};
-use storebench_core::units::parse_bytes;
+use storebench_model::store::{Guarantee, Loss};
+use storebench_model::units::parse_bytes;
 
 use self::combination::{Combination, Contest, contests};
 pub use self::combination::{ContestScope, Settings};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use indexmap::IndexMap;
-use storebench_core::result::{FaultCheck, FaultResults};
+use storebench_model::result::{FaultCheck, FaultResults};
 
 use super::matrix::SortedTrials;
 use super::merge::{Group, Merged};

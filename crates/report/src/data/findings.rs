@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use indexmap::IndexMap;
-use storebench_core::cell::{Axis, GuaranteeChoice};
-use storebench_core::result::RunHeader;
+use storebench_model::cell::{Axis, GuaranteeChoice};
+use storebench_model::result::RunHeader;
 
 use super::matrix::{SortedTrials, competing_series, headers_of, judging_terms, ranked};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};

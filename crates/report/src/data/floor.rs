@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::axis::table::HERE;
-use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{LocationInfo, OperationResult, RunHeader};
+use storebench_model::axis::table::HERE;
+use storebench_model::cell::{Axis, Cell};
+use storebench_model::result::{LocationInfo, OperationResult, RunHeader};
 use storebench_host::run::Run;
 
 use super::{moment, planned_trials, spread};

@@ -1,8 +1,8 @@
 //! Notes on machine profiles: the effect of each limit.
 
 use indexmap::{IndexMap, IndexSet};
-use storebench_core::result::{LimitKind, LimitReport};
-use storebench_core::units::{exact_bytes, three_digits, with_commas};
+use storebench_model::result::{LimitKind, LimitReport};
+use storebench_model::units::{exact_bytes, three_digits, with_commas};
 
 use super::merge::Merged;
 

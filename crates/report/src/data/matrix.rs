@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use indexmap::{IndexMap, IndexSet};
 use serde::{Serialize, Serializer};
-use storebench_core::axis::Role;
-use storebench_core::cell::{Cell, GuaranteeChoice};
-use storebench_core::result::{Measurements, OVERALL, Outcome, RunHeader, SPACE};
-use storebench_core::store::Guarantee;
+use storebench_model::axis::Role;
+use storebench_model::cell::{Cell, GuaranteeChoice};
+use storebench_model::result::{Measurements, OVERALL, Outcome, RunHeader, SPACE};
+use storebench_model::store::Guarantee;
 use storebench_core::workload::table::{Headline, Workload};
 
 use super::absence_reason::AbsenceReason;

@@ -3,7 +3,7 @@
 //! Resident memory alone would charge a store that maps its files for pages that the kernel can drop at any time, but not other stores
 //! for the page cache that serves them in the same way.
 
-use storebench_core::result::Memory;
+use storebench_model::result::Memory;
 
 use crate::column::{Column, PEAK_MEMORY, PEAK_WITH_PAGE_CACHE, PEAK_WITHOUT_MAPPED_FILES};
 

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
-use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
-use storebench_core::result::{LeftOutReason, Measurements, RunHeader, TrialResult};
-use storebench_core::store::{Guarantee, Loss, StoreDef, StoreKind};
+use storebench_model::cell::{Axis, Cell, GuaranteeChoice};
+use storebench_model::result::{LeftOutReason, Measurements, RunHeader, TrialResult};
+use storebench_model::store::{Guarantee, Loss, StoreDef, StoreKind};
 use storebench_core::workload::table::Workload;
 use storebench_host::run::Run;
 
@@ -399,11 +399,11 @@ pub fn measured<'a>(entries: &[Entry<'a>]) -> Vec<(BlockKey, &'a Measurements)> 
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::cell::{Background, Data};
-    use storebench_core::result::{
+    use storebench_model::cell::{Background, Data};
+    use storebench_model::result::{
         COUNTED_BY_LIBRARY, Control, CutCheck, CutResults, FindingCount, StateFinding,
     };
-    use storebench_core::store::Setting;
+    use storebench_model::store::Setting;
 
     use super::*;
     use crate::data::samples::{Sample, run};

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_core::cell::{Axis, Cell, Tuning};
+use storebench_model::cell::{Axis, Cell, Tuning};
 use storebench_core::workload::parameter::AfterLoad;
 use storebench_host::run::Run;
 use toml::{Table, Value};
@@ -299,8 +299,8 @@ impl Methods {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use storebench_core::cell::Axis;
-    use storebench_core::result::{LimitKind, LimitReport, LocationInfo, Rest};
+    use storebench_model::cell::Axis;
+    use storebench_model::result::{LimitKind, LimitReport, LocationInfo, Rest};
 
     use crate::data::samples::{Sample, machine, run};
 

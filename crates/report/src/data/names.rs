@@ -1,7 +1,7 @@
 //! Names and colours of stores.
 
 use anstyle::{Ansi256Color, AnsiColor, Color, Style};
-use storebench_core::units::plural;
+use storebench_model::units::plural;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The stores of paper 000: storebench's name, the paper's, and the colour (of the 256-colour palette) behind their cells.

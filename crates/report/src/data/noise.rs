@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use storebench_core::cell::Cell;
-use storebench_core::result::TrialResult;
-use storebench_core::units::three_digits;
+use storebench_model::cell::Cell;
+use storebench_model::result::TrialResult;
+use storebench_model::units::three_digits;
 use storebench_host::run::Run;
 
 use crate::stats::{Estimate, geometric_mean, median};
@@ -122,7 +122,7 @@ pub fn drift(run: &Run) -> Option<Drift> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::units::CountRange;
+    use storebench_model::units::CountRange;
 
     use super::*;
     use crate::data::samples::{Sample, blocks};

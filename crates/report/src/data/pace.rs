@@ -1,7 +1,7 @@
 //! Reports the speed at which a trace was replayed, as a multiple of its own.
 
 use indexmap::IndexMap;
-use storebench_core::units::three_digits;
+use storebench_model::units::three_digits;
 
 use super::merge::Merged;
 use super::names::LISTED;
@@ -28,7 +28,7 @@ pub fn describe_pace(merged: &Merged<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::Setting;
+    use storebench_model::store::Setting;
     use storebench_core::workload::replay::SPEED_REACHED;
 
     use super::*;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::result::LocationInfo;
+use storebench_model::result::LocationInfo;
 use storebench_host::run::Run;
 
 /// A run with fewer trials than its plan asks for.
@@ -33,8 +33,8 @@ pub fn unfinished(run: &Run) -> Option<UnfinishedRun> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::axis::{Axis, Value};
-    use storebench_core::result::{LeftOutCell, LeftOutReason, PlanParts};
+    use storebench_model::axis::{Axis, Value};
+    use storebench_model::result::{LeftOutCell, LeftOutReason, PlanParts};
     use storebench_host::plan::Plan;
     use storebench_host::schedule::{self, LocationRoom};
 
@@ -70,7 +70,7 @@ mod tests {
         let mut part = run(2, |_| {});
         part.header.shard = Some(PlanParts { parts: vec![1], of: 2, combinations: 1, split: String::new() });
         assert_eq!(unfinished(&part), None, "the other cell is another part's");
-        let precise = run(3, |plan| plan.precision = Some(storebench_core::units::Percent(5.0)));
+        let precise = run(3, |plan| plan.precision = Some(storebench_model::units::Percent(5.0)));
         assert_eq!(unfinished(&precise), Some(UnfinishedRun { at_least: true, ..three_of_four }));
         let mut unreadable = run(3, |_| {});
         unreadable.header.plan = "of another version".into();

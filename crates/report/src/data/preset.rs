@@ -1,8 +1,8 @@
 //! The preset of a run, and what is smaller in its plan, or other, than in the paper.
 
 use indexmap::IndexSet;
-use storebench_core::axis::{Axis, Value};
-use storebench_core::units::{Period, rough_duration, with_commas};
+use storebench_model::axis::{Axis, Value};
+use storebench_model::units::{Period, rough_duration, with_commas};
 use storebench_host::plan::{Plan, STUDIES};
 use storebench_host::run::Run;
 

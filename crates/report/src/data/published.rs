@@ -2,8 +2,8 @@
 
 use indexmap::IndexSet;
 use serde::Serialize;
-use storebench_core::cell::{Axis, Data};
-use storebench_core::units::{CountRange, SizeRange};
+use storebench_model::cell::{Axis, Data};
+use storebench_model::units::{CountRange, SizeRange};
 
 use super::findings::{label, pools};
 use super::merge::{BlockKey, Merged};

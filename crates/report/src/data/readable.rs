@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_core::store::StoreDef;
-use storebench_core::units::exact_bytes;
+use storebench_model::store::StoreDef;
+use storebench_model::units::exact_bytes;
 
 /// Smaller sizes stay in bytes.
 const MIN_SHORTENED: u64 = 1024;
@@ -70,8 +70,8 @@ impl Readable {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::{SettingDef, StoreKind};
-    use storebench_core::stores::NULL;
+    use storebench_model::store::{SettingDef, StoreKind};
+    use storebench_model::stores::NULL;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The requests of each store's operations to a simulated disk, from the disk's own counts, and which of them take the time.
 
-use storebench_core::result::{Counters, Measurements, OVERALL, OperationResult, Requests};
+use storebench_model::result::{Counters, Measurements, OVERALL, OperationResult, Requests};
 
 use super::merge::Entry;
 

@@ -1,6 +1,6 @@
 //! Figures by round: speed and file size after each of several rounds on one database.
 
-use storebench_core::result::{Measurements, OVERALL, OperationResult, Round};
+use storebench_model::result::{Measurements, OVERALL, OperationResult, Round};
 
 use super::merge::{Entry, measured};
 use crate::column::{MAX, P99, P999};
@@ -149,7 +149,7 @@ fn value_bytes(round: &Round) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{DISK_GROWTH, Warning};
+    use storebench_model::result::{DISK_GROWTH, Warning};
     use storebench_host::run::Run;
 
     use super::*;

@@ -1,7 +1,7 @@
 //! The rules that decide winners, in words.
 
 use storebench_core::measure::clock::HIDDEN_NS;
-use storebench_core::units::rough_ns;
+use storebench_model::units::rough_ns;
 
 use crate::judge::Rule;
 use crate::judge::standing::ENOUGH_BLOCKS;

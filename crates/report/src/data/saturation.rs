@@ -1,9 +1,9 @@
 //! Open loops that did not keep up: operations wait ever longer, so that latency depends on the run's length and is not ranked.
 
 use indexmap::IndexMap;
-use storebench_core::cell::{Cell, Rate};
-use storebench_core::result::{Measurements, OVERALL, OperationResult};
-use storebench_core::units::{three_digits, with_commas};
+use storebench_model::cell::{Cell, Rate};
+use storebench_model::result::{Measurements, OVERALL, OperationResult};
+use storebench_model::units::{three_digits, with_commas};
 use storebench_core::workload::replay::BEHIND_US;
 
 use super::merge::{Entry, Merged};
@@ -111,9 +111,9 @@ fn describe_rates(rates: &[(f64, f64)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::axis::Value;
-    use storebench_core::cell::Axis;
-    use storebench_core::store::Setting;
+    use storebench_model::axis::Value;
+    use storebench_model::cell::Axis;
+    use storebench_model::store::Setting;
 
     use super::*;
     use crate::data::absence_reason::AbsenceReason;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use storebench_core::result::{Device, Measurements};
-use storebench_core::units::{plural, rough_bytes};
+use storebench_model::result::{Device, Measurements};
+use storebench_model::units::{plural, rough_bytes};
 
 use super::merge::Merged;
 use super::{disks, machines};
@@ -100,7 +100,7 @@ fn unknown_notes(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{Rest, UnknownFigure};
+    use storebench_model::result::{Rest, UnknownFigure};
     use storebench_host::run::Run;
 
     use super::*;

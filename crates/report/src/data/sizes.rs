@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_core::axis::shop::DataSize;
-use storebench_core::cell::Axis;
-use storebench_core::result::{LimitKind, OVERALL};
+use storebench_model::axis::shop::DataSize;
+use storebench_model::cell::Axis;
+use storebench_model::result::{LimitKind, OVERALL};
 
 use super::matrix::{ByPosition, SortedTrials, competing_series, judging_terms, operations, ranked_stores};
 use super::merge::{BlockKey, Entry, GroupKey, Merged};
@@ -278,7 +278,7 @@ fn mark_last(falls: &mut [Fall]) {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use storebench_core::result::LimitReport;
+    use storebench_model::result::LimitReport;
     use storebench_host::run::Run;
 
     use super::*;

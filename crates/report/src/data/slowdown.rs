@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexSet;
 use serde::Serialize;
-use storebench_core::cell::{Axis, Background};
+use storebench_model::cell::{Axis, Background};
 
 use super::matrix::{SortedTrials, competing_series, operations};
 use super::merge::{BlockKey, Group, GroupKey, Merged};
@@ -153,8 +153,8 @@ fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::stores::NULL;
-    use storebench_core::units::CountRange;
+    use storebench_model::stores::NULL;
+    use storebench_model::units::CountRange;
     use storebench_host::run::Run;
     use unicode_width::UnicodeWidthStr;
 

@@ -8,9 +8,9 @@ use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
 use indexmap::{IndexMap, IndexSet};
-use storebench_core::result::{Harm, SPACE};
-use storebench_core::store::{Danger, Evidence, Guarantee, Loss, SettingDef};
-use storebench_core::units::{exact_bytes, with_commas};
+use storebench_model::result::{Harm, SPACE};
+use storebench_model::store::{Danger, Evidence, Guarantee, Loss, SettingDef};
+use storebench_model::units::{exact_bytes, with_commas};
 
 use super::danger;
 use super::matrix::{Contest, Figure, Matrix};
@@ -574,9 +574,9 @@ fn bar_height(figure: &Figure, contest: &Contest, contender: &Contender) -> usiz
 mod tests {
     use std::path::PathBuf;
 
-    use storebench_core::result::{CutCheck, CutResults, StateFinding, StorageBacking, WrittenRecords};
-    use storebench_core::store::{GuaranteeOffer, Library, StoreDef, StoreKind};
-    use storebench_core::units::SizeRange;
+    use storebench_model::result::{CutCheck, CutResults, StateFinding, StorageBacking, WrittenRecords};
+    use storebench_model::store::{GuaranteeOffer, Library, StoreDef, StoreKind};
+    use storebench_model::units::SizeRange;
     use storebench_host::run::Run;
 
     use super::*;

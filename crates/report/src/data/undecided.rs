@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_core::cell::Cell;
-use storebench_core::result::RunHeader;
-use storebench_core::store::StoreDef;
+use storebench_model::cell::Cell;
+use storebench_model::result::RunHeader;
+use storebench_model::store::StoreDef;
 use storebench_host::run::Run;
 
 use super::findings::{are_as_shipped, check_at, scope};
@@ -145,8 +145,8 @@ impl UndecidedComparison {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::{Danger, Guarantee, GuaranteeOffer, Loss};
-    use storebench_core::units::CountRange;
+    use storebench_model::store::{Danger, Guarantee, GuaranteeOffer, Loss};
+    use storebench_model::units::CountRange;
 
     use super::*;
     use crate::claims;

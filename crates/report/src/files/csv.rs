@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use indexmap::IndexSet;
-use storebench_core::cell::{Axis, Data};
-use storebench_core::result::Measurements;
-use storebench_core::units::{Sizes, exact_bytes};
+use storebench_model::cell::{Axis, Data};
+use storebench_model::result::Measurements;
+use storebench_model::units::{Sizes, exact_bytes};
 
 use crate::data::matrix::OPERATIONS;
 use crate::data::merge::{Group, Merged};
@@ -109,12 +109,12 @@ fn pools(measured: &Measurements) -> [(&'static str, Option<Pool>); 6] {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::Guarantee;
-    use storebench_core::stores::NULL;
-    use storebench_core::units::CountRange;
+    use storebench_model::store::Guarantee;
+    use storebench_model::stores::NULL;
+    use storebench_model::units::CountRange;
     use storebench_host::run::Run;
 
-    use storebench_core::units::SizeRange;
+    use storebench_model::units::SizeRange;
 
     use super::*;
     use crate::data::samples::{Sample, run};

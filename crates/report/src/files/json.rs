@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use storebench_core::result::{FORMAT_VERSION, RunHeader, TrialResult};
+use storebench_model::result::{FORMAT_VERSION, RunHeader, TrialResult};
 
 use crate::data::effects::{Effects, effects};
 use crate::data::findings;

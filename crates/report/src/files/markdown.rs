@@ -1,6 +1,6 @@
 //! Markdown in which text from others appears as code, so that it can't act as markup or mention anyone.
 
-use storebench_core::sanitize::one_line;
+use storebench_model::sanitize::one_line;
 
 use crate::section::view::View;
 use crate::section::{Block, Cell, Column, ColumnRole, Fold};

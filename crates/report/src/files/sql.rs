@@ -8,9 +8,9 @@ mod trials;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use storebench_core::axis::{Form, Value};
-use storebench_core::cell::{Axis, Cell};
-use storebench_core::read_limited;
+use storebench_model::axis::{Form, Value};
+use storebench_model::cell::{Axis, Cell};
+use storebench_model::read_limited;
 
 use crate::column::COLUMNS;
 use crate::data::merge::Merged;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use statrs::distribution::{Beta, ContinuousCDF};
-use storebench_core::result::{Control, CutResults, Harm, StateFinding};
-use storebench_core::store::{Danger, Guarantee, Loss};
+use storebench_model::result::{Control, CutResults, Harm, StateFinding};
+use storebench_model::store::{Danger, Guarantee, Loss};
 
 use crate::stats::Interval;
 
@@ -100,7 +100,7 @@ pub fn is_sound(cuts: &CutResults) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::FindingCount;
+    use storebench_model::result::FindingCount;
 
     use super::*;
 

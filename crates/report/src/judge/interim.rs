@@ -11,7 +11,7 @@
 //! trials would have reversed.
 
 use statrs::distribution::{ContinuousCDF, Normal};
-use storebench_core::result::RunHeader;
+use storebench_model::result::RunHeader;
 
 use super::standing::{Contender, Standing, Terms, decide_on};
 use super::{Rule, Verdict};

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
-use storebench_core::axis::{Role, Value};
-use storebench_core::cell::{Axis, Cell};
+use storebench_model::axis::{Role, Value};
+use storebench_model::cell::{Axis, Cell};
 
 /// The part of a cell on the axes within a matrix, including defaults, or on some of them. Positions are sorted by axis, then by value.
 #[derive(Debug, Clone)]

@@ -1,8 +1,8 @@
 //! Words for axes and their values.
 
-use storebench_core::axis::{Form, Value};
-use storebench_core::cell::{Axis, Cell};
-use storebench_core::units::{Sizes, with_commas};
+use storebench_model::axis::{Form, Value};
+use storebench_model::cell::{Axis, Cell};
+use storebench_model::units::{Sizes, with_commas};
 
 use super::position::Position;
 

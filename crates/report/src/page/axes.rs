@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use storebench_core::axis::{Role, Value};
-use storebench_core::cell::Axis;
+use storebench_model::axis::{Role, Value};
+use storebench_model::cell::Axis;
 
 use crate::layout::{Position, words};
 

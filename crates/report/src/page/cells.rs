@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_core::result::{LeftOutReason, Outcome};
+use storebench_model::result::{LeftOutReason, Outcome};
 
 use super::axes::Axes;
 use crate::data::absence_reason::AbsenceReason;
@@ -125,7 +125,7 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::LeftOutCell;
+    use storebench_model::result::LeftOutCell;
 
     use super::*;
     use crate::data::matrix::matrix;

@@ -1,8 +1,8 @@
 //! Charts of the effects of settings: a row for each combination or value, with a dot at its figure, which the page only draws.
 
 use serde::Serialize;
-use storebench_core::store::{Guarantee, Loss};
-use storebench_core::units::{rough_ns, three_digits};
+use storebench_model::store::{Guarantee, Loss};
+use storebench_model::units::{rough_ns, three_digits};
 
 use super::numbers::rounded;
 use crate::column::Unit;

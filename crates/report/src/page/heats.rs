@@ -1,7 +1,7 @@
 //! Heat maps as data: the page shows them as tables, and saves pictures of them.
 
 use serde::Serialize;
-use storebench_core::units::three_digits;
+use storebench_model::units::three_digits;
 
 use super::section::shade;
 use crate::report::Report;

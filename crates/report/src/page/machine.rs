@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use storebench_core::result::{LocationInfo, RunHeader};
-use storebench_core::sanitize::{mount_options, without_names};
-use storebench_core::units::{rough_bytes, three_digits};
+use storebench_model::result::{LocationInfo, RunHeader};
+use storebench_model::sanitize::{mount_options, without_names};
+use storebench_model::units::{rough_bytes, three_digits};
 use storebench_host::run::Run;
 
 use crate::data::merge::Merged;

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use storebench_core::axis::table::HERE;
-use storebench_core::cell::{Axis, Background, Cache, Cell, Data, Rate, Tuning};
-use storebench_core::result::{DISK_GROWTH, Measurements, TrialResult};
-use storebench_core::units::{plural, rough_ns, three_digits, with_commas};
+use storebench_model::axis::table::HERE;
+use storebench_model::cell::{Axis, Background, Cache, Cell, Data, Rate, Tuning};
+use storebench_model::result::{DISK_GROWTH, Measurements, TrialResult};
+use storebench_model::units::{plural, rough_ns, three_digits, with_commas};
 
 use crate::column::COLUMNS;
 use crate::data::builds;
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn what_some_trials_know_is_not_called_unmeasured() {
         let mut run = run("box", &[Sample::new("lmdb"), Sample::new("lmdb").place("ssd")]);
-        let unknown = |figure: &str| storebench_core::result::UnknownFigure {
+        let unknown = |figure: &str| storebench_model::result::UnknownFigure {
             figure: figure.into(),
             reason: "none".into(),
         };

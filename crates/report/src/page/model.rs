@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use serde::Serialize;
-use storebench_core::cell::Axis;
-use storebench_core::result::{LocationInfo, Measurements, OperationResult};
-use storebench_core::units::rough_bytes;
+use storebench_model::cell::Axis;
+use storebench_model::result::{LocationInfo, Measurements, OperationResult};
+use storebench_model::units::rough_bytes;
 use storebench_host::run::Run;
 
 use super::axes::Axes;

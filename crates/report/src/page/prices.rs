@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use serde::Serialize;
-use storebench_core::cell::{Axis, Background};
+use storebench_model::cell::{Axis, Background};
 
 use super::cells::{Key, Row};
 use super::numbers::rounded;

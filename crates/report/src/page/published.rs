@@ -1,7 +1,7 @@
 //! Published tables in the page, compared with the run's own places.
 
-use storebench_core::cell::Data;
-use storebench_core::units::{CountRange, with_commas};
+use storebench_model::cell::Data;
+use storebench_model::units::{CountRange, with_commas};
 
 use crate::claims::Outcome;
 use crate::column::Unit;

@@ -1,6 +1,6 @@
 //! Renders sections in the page.
 
-use storebench_core::units::three_digits;
+use storebench_model::units::three_digits;
 
 use crate::markup::{BREAK, Html, Literal, Tag, column, folded, note, row, scroll, small, table, tag};
 use crate::section::view::{ColumnHead, Group, View};

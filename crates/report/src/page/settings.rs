@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::{IndexMap, IndexSet};
-use storebench_core::result::{RunHeader, TrialResult};
-use storebench_core::store::{Setting, SettingSource};
+use storebench_model::result::{RunHeader, TrialResult};
+use storebench_model::store::{Setting, SettingSource};
 
 use crate::data::builds;
 use crate::data::merge::Merged;

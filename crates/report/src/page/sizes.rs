@@ -2,7 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_core::cell::Axis;
+use storebench_model::cell::Axis;
 
 use super::cells::{Key, Row};
 use super::numbers::rounded;

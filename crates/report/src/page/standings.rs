@@ -13,7 +13,7 @@ use crate::markup::{
 use crate::report::Report;
 use crate::stats::Interval;
 use crate::terminal;
-use storebench_core::axis::Role;
+use storebench_model::axis::Role;
 
 /// Bars end at this multiple of the best; longer ones are cut off.
 const LONGEST: f64 = 10.0;

@@ -2,7 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_core::result::{Epoch, Latency, OperationResult, ResourceSeries, Second, TrialResult};
+use storebench_model::result::{Epoch, Latency, OperationResult, ResourceSeries, Second, TrialResult};
 
 use super::cells::Row;
 use super::numbers::rounded;

@@ -1,6 +1,6 @@
 //! The bursts that each store can take.
 
-use storebench_core::result::{Burst, Measurements};
+use storebench_model::result::{Burst, Measurements};
 
 use super::store_rows::{self, Row};
 use crate::column::{P99, Unit};

@@ -1,6 +1,6 @@
 //! Backups and large batches that ran during the steps of a set's life.
 
-use storebench_core::result::{CallStatistics, ConcurrentWork, Measurements};
+use storebench_model::result::{CallStatistics, ConcurrentWork, Measurements};
 
 use super::store_rows::{self, Row};
 use crate::column::Unit;

@@ -1,8 +1,8 @@
 //! The states of each store after power cuts.
 
-use storebench_core::result::{BadState, Control, Phase, StateFinding};
-use storebench_core::store::Guarantee;
-use storebench_core::units::{plural, rough_ns, three_digits, with_commas};
+use storebench_model::result::{BadState, Control, Phase, StateFinding};
+use storebench_model::store::Guarantee;
+use storebench_model::units::{plural, rough_ns, three_digits, with_commas};
 
 use super::store_rows::head;
 use crate::column::Unit;

@@ -1,6 +1,6 @@
 //! The effects of settings: every combination with its promise, each value alone, and each pair.
 
-use storebench_core::units::{rough_ns, three_digits};
+use storebench_model::units::{rough_ns, three_digits};
 
 use crate::column::Unit;
 use crate::data::effects::{

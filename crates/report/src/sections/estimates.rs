@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
-use storebench_core::units::rough_ns;
+use storebench_model::units::rough_ns;
 
 use super::store_rows::head;
 use crate::column::Unit;

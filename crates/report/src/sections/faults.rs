@@ -1,6 +1,6 @@
 //! Faults of the disk, and their effects on each store.
 
-use storebench_core::result::{FaultKind, FaultOutcome};
+use storebench_model::result::{FaultKind, FaultOutcome};
 
 use super::store_rows::head;
 use crate::data::faults::{StoreFaults, faults_of_stores};

@@ -1,6 +1,6 @@
 //! Scans and files of an aged set.
 
-use storebench_core::result::{FilePieces, Fragmentation, Measurements};
+use storebench_model::result::{FilePieces, Fragmentation, Measurements};
 
 use super::store_rows::{self, Row};
 use crate::column::Unit;

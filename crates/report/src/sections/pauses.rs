@@ -1,6 +1,6 @@
 //! The pauses of each store, and its engine's background work during them.
 
-use storebench_core::result::{Measurements, Pauses, UpkeepCount};
+use storebench_model::result::{Measurements, Pauses, UpkeepCount};
 
 use super::bursts::{by_load, load};
 use super::store_rows::{self, Row};

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use storebench_core::result::{Recovery, Reopening};
-use storebench_core::units::plural;
-use storebench_core::words::words;
+use storebench_model::result::{Recovery, Reopening};
+use storebench_model::units::plural;
+use storebench_model::words::words;
 
 use super::store_rows::head;
 use crate::column::Unit;

@@ -1,7 +1,7 @@
 //! The requests of operations to a simulated disk, and why a store is slow there.
 
-use storebench_core::result::OVERALL;
-use storebench_core::units::{rough_bytes, rough_ns};
+use storebench_model::result::OVERALL;
+use storebench_model::units::{rough_bytes, rough_ns};
 
 use super::store_rows::head;
 use crate::column::Unit;
@@ -177,7 +177,7 @@ fn sentence(store: &str, part: &PartRequests) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::Requests;
+    use storebench_model::result::Requests;
 
     use super::*;
 

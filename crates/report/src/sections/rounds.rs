@@ -1,6 +1,6 @@
 //! Speed and files by round, as a workload runs repeatedly on one database.
 
-use storebench_core::units::three_digits;
+use storebench_model::units::three_digits;
 
 use super::store_rows;
 use crate::column::{MAX, P99, P999, Unit};

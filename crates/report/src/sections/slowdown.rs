@@ -1,7 +1,7 @@
 //! The cost of a background load for each store.
 
 use indexmap::IndexSet;
-use storebench_core::units::{rough_ns, three_digits};
+use storebench_model::units::{rough_ns, three_digits};
 
 use crate::column::Unit;
 use crate::data::merge::Merged;
@@ -72,7 +72,7 @@ fn row(group: &Slowdowns, slowdown: &Slowdown, most: usize) -> Vec<(&'static str
         ("title", Cell::text(&group.title).with_text(join_parts([group.hardware.as_str(), &group.title]))),
         ("background", Cell::text(&group.background)),
         ("store", Cell::store(&slowdown.store, &slowdown.store)),
-        ("cells", Cell::from_count(effect.cells).with_text(storebench_core::units::with_commas(most as u64))),
+        ("cells", Cell::from_count(effect.cells).with_text(storebench_model::units::with_commas(most as u64))),
         ("operation", Cell::text(&slowdown.operation)),
         ("blocks", Cell::from_count(effect.ratio.blocks)),
         ("undisturbed", Cell::real(effect.undisturbed_ns).with_text(latencies)),

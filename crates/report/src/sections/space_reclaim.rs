@@ -1,6 +1,6 @@
 //! The space that each store reclaims after most of its records are removed.
 
-use storebench_core::result::{Measurements, SpaceReclaim};
+use storebench_model::result::{Measurements, SpaceReclaim};
 
 use super::store_rows::{self, Row};
 use crate::column::Unit;

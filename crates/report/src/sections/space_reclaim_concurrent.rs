@@ -1,6 +1,6 @@
 //! Other calls while a store reclaimed space.
 
-use storebench_core::result::{CallStatistics, ConcurrentCalls, Measurements, ReclaimResult};
+use storebench_model::result::{CallStatistics, ConcurrentCalls, Measurements, ReclaimResult};
 
 use super::store_rows::{self, Row};
 use crate::column::Unit;

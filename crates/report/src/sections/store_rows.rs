@@ -1,6 +1,6 @@
 //! Builds rows about each store at each position, from all of its trials there.
 
-use storebench_core::result::Measurements;
+use storebench_model::result::Measurements;
 
 use crate::data::matrix::SortedTrials;
 use crate::data::merge::{Group, Merged, measured};

@@ -2,13 +2,13 @@ mod life;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_core::cell::Background;
-use storebench_core::result::{
+use storebench_model::cell::Background;
+use storebench_model::result::{
     BadState, ByteOwner, Clocks, Control, Counts, Cut, CutCheck, CutResults, DeviceTally, DiskReport,
     FaultCheck, FaultKind, FaultOutcome, FaultResults, FindingCount, KeptState, KindCounts, MissingPiece,
     Phase, Recovery, RecoveryCheck, Reopening, Requests, StateFinding,
 };
-use storebench_core::stores::NULL;
+use storebench_model::stores::NULL;
 use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
 

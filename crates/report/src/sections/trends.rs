@@ -1,6 +1,6 @@
 //! Whether speed and files still rise or fall in the last of many rounds, and when the files will have doubled.
 
-use storebench_core::result::Measurements;
+use storebench_model::result::Measurements;
 
 use super::store_rows::{self, Row};
 use crate::column::Unit;

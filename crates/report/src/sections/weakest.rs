@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::result::{Measurements, OVERALL, Recovery, Round};
-use storebench_core::units::three_digits;
+use storebench_model::result::{Measurements, OVERALL, Recovery, Round};
+use storebench_model::units::three_digits;
 
 use super::store_rows::head;
 use crate::column::Unit;

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use indexmap::{IndexMap, IndexSet};
-use storebench_core::cell::{Axis, HERE};
-use storebench_core::result::RunHeader;
-use storebench_core::store::{Evidence, Guarantee, StoreDef};
+use storebench_model::cell::{Axis, HERE};
+use storebench_model::result::RunHeader;
+use storebench_model::store::{Evidence, Guarantee, StoreDef};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::frame::page_name;

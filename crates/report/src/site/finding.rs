@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::units::plural;
+use storebench_model::units::plural;
 
 use super::facts::{FoundVerdict, Outcome, RunFacts};
 use super::frame::{UP, link, page, run_link, table_section, td, type_notes};

@@ -1,6 +1,6 @@
 //! The frame of every page: its head, the links to the parts of the site, and shared elements.
 
-use storebench_core::result::RunHeader;
+use storebench_model::result::RunHeader;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::facts::{Conditions, Proof, RunFacts, Speed};

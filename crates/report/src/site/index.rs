@@ -5,8 +5,8 @@ use std::io;
 
 use indexmap::IndexSet;
 use serde::Serialize;
-use storebench_core::store::StoreDef;
-use storebench_core::units::plural;
+use storebench_model::store::StoreDef;
+use storebench_model::units::plural;
 
 use super::facts::{RunFacts, Side};
 use super::finding::{self, RunVerdicts};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::store::Guarantee;
+use storebench_model::store::Guarantee;
 
 use super::facts::{Proof, RunFacts, Side};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::store::numbers;
+use storebench_model::store::numbers;
 
 use super::facts::{RunFacts, Side};
 

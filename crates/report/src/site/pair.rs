@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
-use storebench_core::units::{plural, three_digits};
+use storebench_model::units::{plural, three_digits};
 
 use super::facts::{FigureOutcome, RunFacts, StorePair};
 use super::frame::{

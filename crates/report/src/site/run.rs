@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::units::three_digits;
+use storebench_model::units::three_digits;
 
 use super::facts::{CHECKS, FoundVerdict, Source};
 use super::frame::{link, page, section, store_link, td};
@@ -40,7 +40,7 @@ pub fn run_page(report: &Report<'_>, source: &Source, verdicts: &[FoundVerdict])
 fn run_facts(merged: &Merged<'_>, source: &Source) -> Html {
     let Some(run) = merged.runs.first() else { return Html::default() };
     let header = &run.header;
-    let store = |store: &storebench_core::result::StoreInfo| {
+    let store = |store: &storebench_model::result::StoreInfo| {
         let is_known =
             run.trials.iter().any(|trial| trial.cell.store() == store.name && trial.ok().is_some());
         let name = match is_known && !merged.is_harness(&store.name) {

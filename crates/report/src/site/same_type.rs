@@ -1,7 +1,7 @@
 //! Finds machines of the same type.
 
-use storebench_core::result::RunHeader;
-use storebench_core::units::{plural, rough_bytes};
+use storebench_model::result::RunHeader;
+use storebench_model::units::{plural, rough_bytes};
 
 use crate::data::names::join_with_and;
 

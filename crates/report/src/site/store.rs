@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use storebench_core::store::{Evidence, Guarantee, GuaranteeOffer, StoreDef};
-use storebench_core::units::plural;
+use storebench_model::store::{Evidence, Guarantee, GuaranteeOffer, StoreDef};
+use storebench_model::units::plural;
 
 use super::facts::{CHECKS, Conditions, Proof, RunFacts, Side, text};
 use super::frame::{

@@ -1,9 +1,9 @@
 //! Sites of made-up runs.
 
 use std::collections::BTreeMap;
-use storebench_core::stores::NULL;
+use storebench_model::stores::NULL;
 
-use storebench_core::store::Guarantee;
+use storebench_model::store::Guarantee;
 use storebench_host::run::Run;
 
 use super::*;

@@ -1,7 +1,7 @@
 //! Lists of checks, of a machine or a run.
 
 use serde::Serialize;
-use storebench_core::words::words;
+use storebench_model::words::words;
 
 use super::grid::wrap;
 

@@ -1,7 +1,7 @@
 //! Text in columns: aligned by width on the screen, painted or not, and cut into blocks, each with its labels, if it would be too wide.
 
 use anstyle::Style as Paint;
-pub use storebench_core::sanitize::one_line;
+pub use storebench_model::sanitize::one_line;
 use unicode_width::UnicodeWidthStr;
 
 use crate::data::names::HEADING;

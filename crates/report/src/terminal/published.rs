@@ -1,8 +1,8 @@
 //! Published tables in the terminal, compared with the run's matrices.
 
 use anstyle::{AnsiColor, Style as Paint};
-use storebench_core::cell::Data;
-use storebench_core::units::{CountRange, with_commas};
+use storebench_model::cell::Data;
+use storebench_model::units::{CountRange, with_commas};
 
 use crate::claims::{Outcome, Scope};
 use crate::column::Unit;

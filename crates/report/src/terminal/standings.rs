@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use anstyle::Style as Paint;
-use storebench_core::result::SPACE;
-use storebench_core::store::Loss;
-use storebench_core::units::{three_digits, with_commas};
+use storebench_model::result::SPACE;
+use storebench_model::store::Loss;
+use storebench_model::units::{three_digits, with_commas};
 
 use super::grid::{Grid, Item, Style, wrap};
 use crate::column::Unit;

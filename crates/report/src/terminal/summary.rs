@@ -1,8 +1,8 @@
 //! The summary of runs in the terminal: the machine, notes, and what is missing and why.
 
 use indexmap::IndexSet;
-use storebench_core::result::{Environment, LocationInfo};
-use storebench_core::units::{rough_bytes, with_commas};
+use storebench_model::result::{Environment, LocationInfo};
+use storebench_model::units::{rough_bytes, with_commas};
 use storebench_host::run::Run;
 
 use super::grid::{Style, wrap};
@@ -178,7 +178,7 @@ mod tests {
     fn a_run_that_was_cut_off_says_so() {
         let mut run = run("box", &[Sample::new("lmdb")]);
         let mut plan = storebench_host::plan::find("crud").unwrap();
-        plan.axes.cut(storebench_core::cell::Axis::STORE, 2);
+        plan.axes.cut(storebench_model::cell::Axis::STORE, 2);
         run.header.plan = plan.to_toml().unwrap();
         let runs = [run];
         let text = text(&Merged::new(&runs, &[]), &[], "", true, Style { width: 160, colour: false });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::units::with_commas;
+use storebench_model::units::with_commas;
 
 use super::grid::{Grid, Item, Style, wrap};
 use crate::column::{COLUMNS, Column, PEAK_MEMORY, Unit};

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use indexmap::IndexSet;
-use storebench_core::result::{LeftOutCell, LeftOutReason};
-use storebench_core::store::Guarantee;
-use storebench_core::units::CountRange;
+use storebench_model::result::{LeftOutCell, LeftOutReason};
+use storebench_model::store::Guarantee;
+use storebench_model::units::CountRange;
 use storebench_host::run::Run;
 
 use crate::advice::Advice;

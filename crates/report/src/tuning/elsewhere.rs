@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::units::{CountRange, Sizes};
+use storebench_model::units::{CountRange, Sizes};
 use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::cell::Cell;
-use storebench_core::result::{Measurements, Outcome, TrialResult};
-use storebench_core::store::{Danger, Guarantee, Setting, StoreDef};
-use storebench_core::units::rough_bytes;
+use storebench_model::cell::Cell;
+use storebench_model::result::{Measurements, Outcome, TrialResult};
+use storebench_model::store::{Danger, Guarantee, Setting, StoreDef};
+use storebench_model::units::rough_bytes;
 use storebench_host::run::Run;
 
 use super::race::{Arm, Kind, RaceResult, Settings};
@@ -118,7 +118,7 @@ pub fn settings_of(cell: &Cell) -> Settings {
 fn race_of(run: &Run, store: &str) -> Option<(Kind, Vec<Settings>)> {
     let kind = Kind::from_study(&run.header.study)?;
     let plan = run.plan()?;
-    plan.axes.texts(storebench_core::cell::Axis::STORE).contains(&store.to_owned()).then_some(())?;
+    plan.axes.texts(storebench_model::cell::Axis::STORE).contains(&store.to_owned()).then_some(())?;
     let points = plan.points.iter().filter_map(|point| point.settings.get(store).cloned());
     Some((kind, std::iter::once(Settings::new()).chain(points).collect()))
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::words::words;
+use storebench_model::words::words;
 
 use crate::data::merge::BlockKey;
 use crate::judge::settings::{is_better, is_surely_worse};

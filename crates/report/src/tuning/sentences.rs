@@ -1,6 +1,6 @@
 //! The sentences of an answer, for terminal and page alike.
 
-use storebench_core::units::{plural, rough_bytes, three_digits};
+use storebench_model::units::{plural, rough_bytes, three_digits};
 use storebench_core::workload::operation::Operation;
 
 use super::search::Change;

@@ -1,4 +1,4 @@
-use storebench_core::store::{Danger, Guarantee, GuaranteeOffer, SettingDef, StoreDef, StoreKind};
+use storebench_model::store::{Danger, Guarantee, GuaranteeOffer, SettingDef, StoreDef, StoreKind};
 use storebench_host::run::Run;
 
 use super::*;

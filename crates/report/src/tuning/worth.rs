@@ -1,7 +1,7 @@
 //! The effects of single values of settings, from the screening.
 
-use storebench_core::result::{TrialResult, WrittenRecords};
-use storebench_core::store::{Setting, StoreDef};
+use storebench_model::result::{TrialResult, WrittenRecords};
+use storebench_model::store::{Setting, StoreDef};
 use storebench_host::run::Run;
 
 use super::judge::settings_of;

@@ -12,14 +12,14 @@ use std::sync::Once;
 
 use base64::Engine as _;
 use serde_json::{Value as Json, json};
-use storebench_core::axis::words::{WORDS, read};
-use storebench_core::axis::{Axis, AxisDef, Form, Presence, Role, added_axes};
-use storebench_core::cell::Cell;
-use storebench_core::result::{
+use storebench_model::axis::words::{WORDS, read};
+use storebench_model::axis::{Axis, AxisDef, Form, Presence, Role, added_axes};
+use storebench_model::cell::Cell;
+use storebench_model::result::{
     FORMAT_VERSION, LeftOutCell, LeftOutReason, Measurements, OperationResult, RunHeader, TrialResult,
 };
-use storebench_core::store::Guarantee;
-use storebench_core::units::SizeRange;
+use storebench_model::store::Guarantee;
+use storebench_model::units::SizeRange;
 use storebench_host::run::Run;
 use storebench_report::compare::{self, Comparison};
 use storebench_report::data::findings;

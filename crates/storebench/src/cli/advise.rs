@@ -6,9 +6,9 @@ mod plans;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::store::{StoreDef, StoreKind};
-use storebench_core::units::{Period, rough_duration, with_commas};
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::store::{StoreDef, StoreKind};
+use storebench_model::units::{Period, rough_duration, with_commas};
 use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
 use storebench_report::advice::clusters::ClusterRuns;
@@ -254,7 +254,7 @@ fn no_answer_error(uncovered: &MissingCoverage, args: &AdviseArgs) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::Guarantee;
+    use storebench_model::store::Guarantee;
     use storebench_report::judge::Verdict;
     use storebench_report::stats::Summary;
 

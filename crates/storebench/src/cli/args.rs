@@ -17,14 +17,14 @@ use std::str::FromStr;
 
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
-use storebench_core::axis::{Axis, Value};
-use storebench_core::cell::{Background, DEFAULT_PLACE};
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::library;
-use storebench_core::server::relay;
-use storebench_core::server::running::{self, URL};
-use storebench_core::simulated;
-use storebench_core::units::{parse_count, split_list};
+use storebench_model::axis::{Axis, Value};
+use storebench_model::cell::{Background, DEFAULT_PLACE};
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::library;
+use storebench_model::server::relay;
+use storebench_model::server::running::{self, URL};
+use storebench_model::simulated;
+use storebench_model::units::{parse_count, split_list};
 use storebench_host::plan::{Axes, Changes, Settings};
 use storebench_host::shard::Shard;
 

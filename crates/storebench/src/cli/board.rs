@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use clap::{CommandFactory, FromArgMatches};
 use serde::de::DeserializeOwned;
 
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
-use storebench_core::result::{FORMAT_VERSION, RunHeader, TrialResult};
-use storebench_core::sanitize::plain_json;
-use storebench_core::store::StoreDef;
+use storebench_model::result::{FORMAT_VERSION, RunHeader, TrialResult};
+use storebench_model::sanitize::plain_json;
+use storebench_model::store::StoreDef;
 use storebench_core::workload::load_progress::LoadProgress;
 use storebench_host::folder::{self, ResumedRun, RunFolder};
 use storebench_host::plan::PlanSource;

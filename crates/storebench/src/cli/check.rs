@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use storebench_core::error::{Exit, Result};
-use storebench_core::store::StoreDef;
-use storebench_core::units::plural;
+use storebench_model::error::{Exit, Result};
+use storebench_model::store::StoreDef;
+use storebench_model::units::plural;
 use storebench_host::folder;
 use storebench_report::check;
 use storebench_report::report::Report;

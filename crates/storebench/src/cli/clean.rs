@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::error::{Error, Exit, Result};
 use storebench_core::measure::cgroup;
-use storebench_core::server::running::ServerNamespace;
-use storebench_core::store::StoreDef;
+use storebench_model::server::running::ServerNamespace;
+use storebench_model::store::StoreDef;
 use storebench_host::location::abandoned::{self, AbandonedFolders};
 
 use super::output::{print, print_note};

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use storebench_core::error::{Error, Exit, Result, meant};
-use storebench_core::sanitize::piece;
-use storebench_core::store::{StoreDef, StoreKind};
-use storebench_core::units::{plural, with_commas};
+use storebench_model::error::{Error, Exit, Result, meant};
+use storebench_model::sanitize::piece;
+use storebench_model::store::{StoreDef, StoreKind};
+use storebench_model::units::{plural, with_commas};
 use storebench_host::plan::Percent;
 use storebench_host::run::Run;
 use storebench_report::column::Column;

@@ -1,7 +1,7 @@
 //! `storebench disks`: the simulated disks: their speed under common loads, the sources of their parameters, and their limits.
 
-use storebench_core::error::{Error, Exit, Result, unknown};
-use storebench_core::units::three_digits;
+use storebench_model::error::{Error, Exit, Result, unknown};
+use storebench_model::units::three_digits;
 use storebench_disk::disks::{Disk, NAMES, Parameter, shipped};
 use storebench_disk::figures::{LOADS, Load};
 

@@ -6,8 +6,8 @@ mod studies;
 use std::path::Path;
 
 use serde::Serialize;
-use storebench_core::error::{Exit, Result};
-use storebench_core::store::StoreDef;
+use storebench_model::error::{Exit, Result};
+use storebench_model::store::StoreDef;
 use storebench_host::image::driver;
 use storebench_host::plan::STUDIES;
 use storebench_report::terminal::checklist::{Group, Line, State, entry};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use storebench_core::error::Result;
-use storebench_core::result::LeftOutCell;
-use storebench_core::units::{plural, rough_bytes, rough_duration};
+use storebench_model::error::Result;
+use storebench_model::result::LeftOutCell;
+use storebench_model::units::{plural, rough_bytes, rough_duration};
 use storebench_host::runner::rehearsal::Rehearsal;
 use storebench_report::terminal::grid::wrap;
 
@@ -149,9 +149,9 @@ fn omissions(left_out: &[LeftOutCell]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::cell::Cell;
-    use storebench_core::result::LeftOutReason;
-    use storebench_core::store::Guarantee;
+    use storebench_model::cell::Cell;
+    use storebench_model::result::LeftOutReason;
+    use storebench_model::store::Guarantee;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! Converts settings from the users' form to the engines': sizes to numbers of bytes, and no word for no compression.
 
-use storebench_core::axis::{Axis, Value};
-use storebench_core::error::{Error, Result};
-use storebench_core::server::running::URL;
-use storebench_core::store::StoreDef;
+use storebench_model::axis::{Axis, Value};
+use storebench_model::error::{Error, Result};
+use storebench_model::server::running::URL;
+use storebench_model::store::StoreDef;
 use storebench_host::plan::Plan;
 
 /// Common spellings of no compression.
@@ -67,8 +67,8 @@ fn engine_value(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Res
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::SettingDef;
-    use storebench_core::stores::NULL;
+    use storebench_model::store::SettingDef;
+    use storebench_model::stores::NULL;
     use storebench_host::plan;
 
     use super::*;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::error::{Error, Exit, Result};
 use storebench_host::run::Run;
 use storebench_report::files::sql::SqlError;
 use storebench_report::files::{sql, ycsb};

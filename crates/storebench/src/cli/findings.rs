@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::store::StoreDef;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::store::StoreDef;
 use storebench_host::folder;
 use storebench_host::run::Run;
 use storebench_report::claims::{self, StudyClaims};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use storebench_core::error::{Exit, Result};
-use storebench_core::store::StoreDef;
-use storebench_core::units::plural;
+use storebench_model::error::{Exit, Result};
+use storebench_model::store::StoreDef;
+use storebench_model::units::plural;
 use storebench_host::runner::parent::RunEnd;
 use storebench_report::data::danger;
 use storebench_report::report::Report;

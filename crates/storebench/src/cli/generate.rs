@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::sanitize;
-use storebench_core::units::{plural, rough_bytes, rough_duration, with_commas};
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::sanitize;
+use storebench_model::units::{plural, rough_bytes, rough_duration, with_commas};
 use storebench_core::workload::shop::files::{self, FilesSpec, GenerateError, GeneratedFiles, Progress};
 
 use super::args::{GenerateArgs, GeneratedWorkload};

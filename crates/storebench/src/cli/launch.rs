@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use storebench_core::axis::Value;
-use storebench_core::axis::file_system::FileSystem;
-use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
-use storebench_core::cell::{Axis, Cell, DEFAULT_PLACE, LocationOnDisk};
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::axis::Value;
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::axis::file_system::kind::WITHOUT_ROOT;
+use storebench_model::cell::{Axis, Cell, DEFAULT_PLACE, LocationOnDisk};
+use storebench_model::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::LimitSupport;
-use storebench_core::result::{
+use storebench_model::result::{
     FORMAT_VERSION, LeftOutCell, LeftOutReason, LocationInfo, RunHeader, StoreInfo, TrialResult,
 };
-use storebench_core::sanitize::{quoted, without_user};
-use storebench_core::simulated::SimulatedDisk;
-use storebench_core::store::{Guarantee, StoreDef, StoreKind};
+use storebench_model::sanitize::{quoted, without_user};
+use storebench_model::simulated::SimulatedDisk;
+use storebench_model::store::{Guarantee, StoreDef, StoreKind};
 use storebench_host::background;
 use storebench_host::folder::RunFolder;
 use storebench_host::location::directory::WorkFolder;

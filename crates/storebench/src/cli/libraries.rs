@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::library;
-use storebench_core::result::RunHeader;
-use storebench_core::store::StoreDef;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::library;
+use storebench_model::result::RunHeader;
+use storebench_model::store::StoreDef;
 
 use super::args::{Args, Command};
 

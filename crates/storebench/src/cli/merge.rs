@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use storebench_core::cell::Cell;
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{PlanParts, RunHeader, TrialResult};
-use storebench_core::sanitize::piece;
-use storebench_core::store::StoreDef;
-use storebench_core::units::{plural, with_commas};
+use storebench_model::cell::Cell;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::{PlanParts, RunHeader, TrialResult};
+use storebench_model::sanitize::piece;
+use storebench_model::store::StoreDef;
+use storebench_model::units::{plural, with_commas};
 use storebench_host::folder::RunFolder;
 use storebench_host::run::Run;
 use storebench_host::shard::Split;

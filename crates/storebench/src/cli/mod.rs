@@ -54,10 +54,10 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 
 use args::{Args, Command, HiddenCommand, study};
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::library;
-use storebench_core::lifeline;
-use storebench_core::store::{self, StoreDef};
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::library;
+use storebench_model::lifeline;
+use storebench_model::store::{self, StoreDef};
 use storebench_host::runner::child;
 
 pub use extras::Extras;
@@ -162,12 +162,12 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
             Ok(Exit::Success)
         }
         Command::Hidden(HiddenCommand::Disk { name: _, folder, parent, order }) => {
-            storebench_core::simulated::main(&folder, parent, &order)
+            storebench_model::simulated::main(&folder, parent, &order)
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }
         Command::Hidden(HiddenCommand::Relay { parent, one_way_ns, names }) => {
-            storebench_core::server::relay::main(parent, one_way_ns, &names)
+            storebench_model::server::relay::main(parent, one_way_ns, &names)
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }

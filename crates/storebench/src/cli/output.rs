@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::sanitize;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::sanitize;
 use storebench_report::terminal::Style;
 use storebench_report::terminal::grid::wrap;
 

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use storebench_core::error::{Error, Result};
-use storebench_core::result::RunHeader;
+use storebench_model::error::{Error, Result};
+use storebench_model::result::RunHeader;
 use storebench_host::folder::{self, ResumedRun, RunFolder};
 use storebench_host::run::Run;
 use storebench_report::compare::run_differences;

@@ -1,11 +1,11 @@
 //! Builds the plan for a command line: a study, its preset, and the changes of the arguments.
 
-use storebench_core::cell::Axis;
-use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_model::cell::Axis;
+use storebench_model::error::{Error, Exit, Result, meant};
 use storebench_core::record::pool::Pool;
-use storebench_core::sanitize::quoted;
-use storebench_core::store::StoreDef;
-use storebench_core::units::Sizes;
+use storebench_model::sanitize::quoted;
+use storebench_model::store::StoreDef;
+use storebench_model::units::Sizes;
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::machine::Core;
 use storebench_host::plan::{Plan, PlanSource};

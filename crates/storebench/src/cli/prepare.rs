@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use storebench_core::error::{Error, Result};
+use storebench_model::error::{Error, Result};
 use storebench_host::runner::rehearsal::{self, RefusedSettings, Rehearsal, RehearsalExtent};
 
 use super::dry_run;

@@ -5,11 +5,11 @@ mod each;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use storebench_core::axis::ycsb::own_name;
-use storebench_core::cell::Axis;
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::read_limited;
-use storebench_core::sanitize::quoted;
+use storebench_model::axis::ycsb::own_name;
+use storebench_model::cell::Axis;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::read_limited;
+use storebench_model::sanitize::quoted;
 use storebench_core::workload::parameter::{Count, Time};
 use storebench_core::workload::ycsb::definition::{Definition, Kind};
 use storebench_core::workload::ycsb::dialect::{PropertyTarget, belongs, ycsb_name};

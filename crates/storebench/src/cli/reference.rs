@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use clap::{Arg, Args as _, Command, CommandFactory};
-use storebench_core::axis::Axis;
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::read_limited;
-use storebench_core::result;
-use storebench_core::store::{Danger, GuaranteeOffer, MemoryShare, SettingDef, StoreDef, StoreKind};
-use storebench_core::units::three_digits;
+use storebench_model::axis::Axis;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::read_limited;
+use storebench_model::result;
+use storebench_model::store::{Danger, GuaranteeOffer, MemoryShare, SettingDef, StoreDef, StoreKind};
+use storebench_model::units::three_digits;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::table::{self, WorkloadDef};
 use storebench_disk::disks;

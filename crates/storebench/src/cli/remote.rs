@@ -13,10 +13,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{RunHeader, TrialResult};
-use storebench_core::sanitize::plain_json;
-use storebench_core::store::StoreDef;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::{RunHeader, TrialResult};
+use storebench_model::sanitize::plain_json;
+use storebench_model::store::StoreDef;
 use storebench_core::workload::load_progress::LoadProgress;
 use storebench_host::folder::{ResumedRun, RunFolder};
 use storebench_host::plan;

@@ -3,9 +3,9 @@
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::sanitize::quoted;
-use storebench_core::store::StoreDef;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::sanitize::quoted;
+use storebench_model::store::StoreDef;
 use storebench_host::run::Run;
 use storebench_report::data::merge::Merged;
 use storebench_report::data::planned_trials;

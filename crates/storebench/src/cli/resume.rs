@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use storebench_core::cell::{Axis, Cell, LocationOnDisk};
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{LocationInfo, PlanParts};
-use storebench_core::store::StoreDef;
+use storebench_model::cell::{Axis, Cell, LocationOnDisk};
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::{LocationInfo, PlanParts};
+use storebench_model::store::StoreDef;
 use storebench_host::folder::ResumedRun;
 use storebench_host::location::{Location, image};
 use storebench_host::plan::Plan;

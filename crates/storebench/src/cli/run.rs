@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use storebench_core::axis::Axis;
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::RunHeader;
-use storebench_core::sanitize;
-use storebench_core::store::StoreDef;
+use storebench_model::axis::Axis;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::RunHeader;
+use storebench_model::sanitize;
+use storebench_model::store::StoreDef;
 use storebench_host::folder::RunFolder;
 use storebench_host::plan;
 use storebench_host::runner::parent::RunEnd;

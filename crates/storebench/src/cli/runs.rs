@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use storebench_core::cell::Cell;
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::cell::Cell;
+use storebench_model::error::{Error, Exit, Result};
 use storebench_host::folder;
 use storebench_host::run::Run;
 

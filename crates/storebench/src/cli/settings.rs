@@ -1,7 +1,7 @@
 //! `storebench settings`: the settings of each store, and their effects.
 
-use storebench_core::error::{Exit, Result};
-use storebench_core::store::{SettingDef, StoreDef};
+use storebench_model::error::{Exit, Result};
+use storebench_model::store::{SettingDef, StoreDef};
 use storebench_report::terminal::grid::wrap;
 
 use super::output::{WIDTH, print};
@@ -83,8 +83,8 @@ fn describe_setting(setting: &SettingDef) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::Unit;
-    use storebench_core::stores::MEMORY;
+    use storebench_model::store::Unit;
+    use storebench_model::stores::MEMORY;
 
     use super::*;
 

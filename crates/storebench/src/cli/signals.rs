@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::error::{Error, Exit, Result};
 
 /// A flag that is set by Ctrl-C and by any other signal to end.
 pub fn listen() -> Result<Arc<AtomicBool>> {

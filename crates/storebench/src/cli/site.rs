@@ -9,9 +9,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::store::StoreDef;
-use storebench_core::units::plural;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::store::StoreDef;
+use storebench_model::units::plural;
 use storebench_host::folder;
 use storebench_host::run::Run;
 use storebench_report::data::merge::Merged;
@@ -188,7 +188,7 @@ fn read_run(stores: &[StoreDef], path: &Path, roots: &Folders<'_>) -> Result<Sit
 
 /// An identity for each trial, unique wherever it was copied to.
 fn trials(run: &Run) -> Vec<u64> {
-    let identity = |trial: &storebench_core::result::TrialResult| {
+    let identity = |trial: &storebench_model::result::TrialResult| {
         let mut hasher = DefaultHasher::new();
         let version = trial.ok().map(|measured| measured.store_version.as_str());
         (&run.header.hardware, trial.cell.id(), trial.block, &trial.started, version).hash(&mut hasher);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use storebench_core::cell::DEFAULT_PLACE;
-use storebench_core::error::{Error, Result};
+use storebench_model::cell::DEFAULT_PLACE;
+use storebench_model::error::{Error, Result};
 use storebench_core::measure::probe::Probe;
-use storebench_core::store::StoreDef;
-use storebench_core::units::rough_duration;
+use storebench_model::store::StoreDef;
+use storebench_model::units::rough_duration;
 use storebench_host::folder;
 use storebench_host::location::Location;
 use storebench_host::plan::Plan;

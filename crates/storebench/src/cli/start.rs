@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use storebench_core::axis::Axis;
-use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
-use storebench_core::error::Result;
-use storebench_core::store::StoreDef;
+use storebench_model::axis::Axis;
+use storebench_model::axis::file_system::kind::WITHOUT_ROOT;
+use storebench_model::error::Result;
+use storebench_model::store::StoreDef;
 use storebench_host::plan::PlanSource;
 use storebench_host::shard::Shard;
 

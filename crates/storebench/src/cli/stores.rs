@@ -1,9 +1,9 @@
 //! `storebench stores`: the table of stores.
 
-use storebench_core::error::{Exit, Result};
-use storebench_core::result::Harm;
-use storebench_core::store::evidence::numbers;
-use storebench_core::store::{Evidence, Guarantee, Loss, StoreDef, Threads};
+use storebench_model::error::{Exit, Result};
+use storebench_model::result::Harm;
+use storebench_model::store::evidence::numbers;
+use storebench_model::store::{Evidence, Guarantee, Loss, StoreDef, Threads};
 use storebench_report::terminal::grid::wrap;
 
 use super::output::{WIDTH, print};
@@ -102,8 +102,8 @@ pub fn row(store: &StoreDef) -> [String; 7] {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::StoreKind;
-    use storebench_core::stores::{MEMORY, NULL};
+    use storebench_model::store::StoreKind;
+    use storebench_model::stores::{MEMORY, NULL};
 
     use super::*;
 

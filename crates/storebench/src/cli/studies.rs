@@ -1,6 +1,6 @@
 //! `storebench studies`: the shipped plans.
 
-use storebench_core::error::{Exit, Result};
+use storebench_model::error::{Exit, Result};
 use storebench_host::plan::{self, Plan, STUDIES};
 
 use super::output::{fitted, print};

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Store, StoreError, Upkeep};
-use storebench_core::stores::MEMORY;
+use storebench_model::store::{Guarantee, OpenOptions, Result, Session, Store, StoreError, Upkeep};
+use storebench_model::stores::MEMORY;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ageing {
@@ -75,7 +75,7 @@ impl Store for Aging {
     fn guarantee(&self) -> Guarantee {
         Guarantee::Process
     }
-    storebench_core::pass_on!(inner: count, settle, settings, close);
+    storebench_model::pass_on!(inner: count, settle, settings, close);
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
         let stalls = self.old().updates / UPDATES_A_STALL;
         Ok(if self.ageing == Ageing::Stalls { vec![Upkeep::done("stall", stalls)] } else { Vec::new() })
@@ -88,7 +88,7 @@ struct AgingSession<'a> {
 }
 
 impl Session for AgingSession<'_> {
-    storebench_core::pass_on!(inner: insert, get);
+    storebench_model::pass_on!(inner: insert, get);
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let mut old = self.store.old();
         old.updates += 1;

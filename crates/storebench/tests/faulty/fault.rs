@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use storebench_core::store::{Result, StoreError};
+use storebench_model::store::{Result, StoreError};
 
 use crate::compaction;
 

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use storebench_core::store::{
+use storebench_model::store::{
     Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, OpenFn, OpenOptions, Result, Session, Store,
     StoreDef, StoreError, StoreKind,
 };
-use storebench_core::stores::{FLAT_FOLDER, MEMORY};
+use storebench_model::stores::{FLAT_FOLDER, MEMORY};
 
 /// A difference between what a store does and what it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl Store for Liar {
     fn count(&self) -> Result<u64> {
         Ok(self.inner.count()? + self.lost.load(Ordering::Relaxed))
     }
-    storebench_core::pass_on!(inner: settle, settings);
+    storebench_model::pass_on!(inner: settle, settings);
     fn close(self: Box<Self>) -> Result<()> {
         let removed = self.removed.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut session = self.inner.session()?;
@@ -170,7 +170,7 @@ impl Session for LiarSession<'_> {
         }
         self.inner.update(key, value)
     }
-    storebench_core::pass_on!(inner: get, scan);
+    storebench_model::pass_on!(inner: get, scan);
     fn remove(&mut self, key: &[u8]) -> Result<()> {
         match self.store.lie {
             Lie::KeepsRemoved => return Ok(()),

@@ -17,8 +17,8 @@ use fault::Fault;
 use liar::{Lie, liar};
 use pretender::Pretence;
 use store::faulty;
-use storebench_core::store::{StoreDef, StoreKind};
-use storebench_core::stores::{FLAT_FOLDER, MEMORY, NULL};
+use storebench_model::store::{StoreDef, StoreKind};
+use storebench_model::stores::{FLAT_FOLDER, MEMORY, NULL};
 
 const STORES: &[StoreDef] = &[
     faulty("aborts", "ends by abort in an update", &|options| store::open(options, Fault::Aborts)),

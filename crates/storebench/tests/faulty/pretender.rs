@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Store, StoreError};
+use storebench_model::store::{Guarantee, OpenOptions, Result, Session, Store, StoreError};
 
 use crate::liar::{folder, hidden, memory};
 
@@ -116,7 +116,7 @@ impl Store for Pretender {
     fn guarantee(&self) -> Guarantee {
         self.guarantee
     }
-    storebench_core::pass_on!(inner: count, settle, settings);
+    storebench_model::pass_on!(inner: count, settle, settings);
     fn close(self: Box<Self>) -> Result<()> {
         match self.pretence {
             Pretence::WritesAtClose => write_all(&*self.inner, &self.directory),
@@ -146,7 +146,7 @@ impl Session for PretenderSession<'_> {
         }
         self.store.sync(value.len())
     }
-    storebench_core::pass_on!(inner: get, scan);
+    storebench_model::pass_on!(inner: get, scan);
     fn remove(&mut self, key: &[u8]) -> Result<()> {
         self.inner.remove(key)?;
         if let Some(beneath) = &mut self.beneath {

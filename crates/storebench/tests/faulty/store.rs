@@ -1,10 +1,10 @@
 //! The store `memory`, with a fault.
 
-use storebench_core::store::{
+use storebench_model::store::{
     Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, OpenFn, OpenOptions, Result, Session, Setting,
     Store, StoreDef, StoreError, StoreKind,
 };
-use storebench_core::stores::MEMORY;
+use storebench_model::stores::MEMORY;
 
 use crate::compaction;
 use crate::fault::Fault;
@@ -48,7 +48,7 @@ impl Store for Faulty {
     fn count(&self) -> Result<u64> {
         Ok(self.inner.count()? + u64::from(self.fault == Fault::Miscounts))
     }
-    storebench_core::pass_on!(inner: settle, settings, close);
+    storebench_model::pass_on!(inner: settle, settings, close);
     fn statistics(&self) -> Result<Vec<Setting>> {
         Ok(vec![Setting::read_back("slowed", compaction::slowed())])
     }

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use storebench_core::library;
-use storebench_core::store::{Guarantee, OpenOptions, StoreDef, make_servers_known};
+use storebench_model::library;
+use storebench_model::store::{Guarantee, OpenOptions, StoreDef, make_servers_known};
 use storebench_core::workload::kill::steps;
 
 /// Opens a store and writes to it, telling the number of each acknowledged step on a line of standard output.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use storebench_core::result::{Failure, Measurements};
-use storebench_core::store::sql::{SqlSession, SqlType, SqlValue, StatementId};
-use storebench_core::store::{Guarantee, Loss, OpenFn, OpenOptions, Result, Store, StoreDef, StoreError};
+use storebench_model::result::{Failure, Measurements};
+use storebench_model::store::sql::{SqlSession, SqlType, SqlValue, StatementId};
+use storebench_model::store::{Guarantee, Loss, OpenFn, OpenOptions, Result, Store, StoreDef, StoreError};
 use storebench_core::workload::spec::TrialError;
 
 use crate::trial::{Values, with_trial};
@@ -171,7 +171,7 @@ struct Liar {
 }
 
 impl Store for Liar {
-    storebench_core::pass_on!(inner: session, count, settle, settings);
+    storebench_model::pass_on!(inner: session, count, settle, settings);
     fn sql(&self) -> Result<Box<dyn SqlSession + '_>> {
         Ok(Box::new(LiarSession {
             inner: self.inner.sql()?,

@@ -33,8 +33,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{LazyLock, Mutex};
 
-use storebench_core::axis::file_system::kind::KINDS as KINDS_OF_FILES;
-use storebench_core::error::Exit;
+use storebench_model::axis::file_system::kind::KINDS as KINDS_OF_FILES;
+use storebench_model::error::Exit;
 
 use crate::cli::support::{
     STOREBENCH, Said, Scratch, TINY, assert_complete, example, faulty, outcomes, said, skipped, wait_for,

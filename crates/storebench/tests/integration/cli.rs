@@ -3,8 +3,8 @@
 pub mod support;
 
 use storebench::STORES;
-use storebench_core::error::Exit;
-use storebench_core::store::{Guarantee, StoreKind};
+use storebench_model::error::Exit;
+use storebench_model::store::{Guarantee, StoreKind};
 
 use self::support::{Scratch, TINY, assert_complete, outcomes};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use storebench_core::error::Exit;
+use storebench_model::error::Exit;
 
 use crate::cli::support::{STOREBENCH, Said, Scratch, TINY, another_run, root};
 use crate::store_library::example;

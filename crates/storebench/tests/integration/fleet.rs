@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use storebench::STORES;
-use storebench_core::cell::Axis;
-use storebench_core::error::Exit;
+use storebench_model::cell::Axis;
+use storebench_model::error::Exit;
 use storebench_host::folder;
 use storebench_host::plan::{self, Plan};
 use storebench_host::run::Run;

@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use serde_json::Value;
-use storebench_core::error::Exit;
+use storebench_model::error::Exit;
 use storebench_host::plan::STUDIES;
 
 use crate::cli::support::{STOREBENCH, Scratch, said};

@@ -26,7 +26,7 @@ mod torture;
 mod trial;
 mod ycsb;
 
-use storebench_core::test_hooks;
+use storebench_model::test_hooks;
 
 const HOOKS: &str = "quick-probes,memory-keeps,alone";
 

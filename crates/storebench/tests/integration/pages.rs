@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use storebench::STORES;
-use storebench_core::store::{Guarantee, StoreKind};
+use storebench_model::store::{Guarantee, StoreKind};
 use storebench_host::plan::Plan;
 use storebench_report::claims;
 

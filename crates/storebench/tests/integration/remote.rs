@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use storebench_core::lifeline;
+use storebench_model::lifeline;
 
 use crate::cli::support::{Scratch, is_root, skipped};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use storebench_core::error::Exit;
-use storebench_core::result::{KillCheck, Measurements, OperationResult};
+use storebench_model::error::Exit;
+use storebench_model::result::{KillCheck, Measurements, OperationResult};
 use storebench_stores::PREFIXES;
 
 use crate::cli::support::{Scratch, missing};

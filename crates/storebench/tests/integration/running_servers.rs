@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use storebench_core::store::sql::SqlValue;
-use storebench_core::store::{OpenOptions, Store};
+use storebench_model::store::sql::SqlValue;
+use storebench_model::store::{OpenOptions, Store};
 use tempfile::TempDir;
 
 use crate::conformance::subject::is_installed;

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use storebench::STORES;
-use storebench_core::store::{Guarantee, Setting, Store, StoreDef, StoreKind, Threads};
+use storebench_model::store::{Guarantee, Setting, Store, StoreDef, StoreKind, Threads};
 use storebench_report::advice::snippet;
 
 use crate::cli::support::Scratch;

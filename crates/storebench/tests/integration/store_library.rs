@@ -7,8 +7,8 @@ use std::process::Command;
 use std::sync::{LazyLock, Mutex};
 
 use storebench::STORES;
-use storebench_core::library;
-use storebench_core::store::StoreDef;
+use storebench_model::library;
+use storebench_model::store::StoreDef;
 
 use crate::cli::support::root;
 

@@ -1,6 +1,6 @@
 //! How much of the tests' matrices is walked: a part of each by `make test`, all by `make test-all`.
 
-use storebench_core::store::{StoreDef, StoreKind};
+use storebench_model::store::{StoreDef, StoreKind};
 
 use crate::cli::support::skipped;
 

@@ -1,8 +1,8 @@
 //! A small trial of one store in the tests' own process.
 
-use storebench_core::axis::Axis;
-use storebench_core::cell::Cell;
-use storebench_core::store::StoreDef;
+use storebench_model::axis::Axis;
+use storebench_model::cell::Cell;
+use storebench_model::store::StoreDef;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{Spec, TrialContext};
 

@@ -1,8 +1,8 @@
 //! The workload `ycsb` over every store. Its command line, and stores that lie: cases/ycsb.txt.
 
-use storebench_core::axis::ycsb::BUILT_IN;
-use storebench_core::result::{LeftOutReason, Measurements, OVERALL, OperationResult};
-use storebench_core::store::{Guarantee, StoreDef, StoreKind, Threads};
+use storebench_model::axis::ycsb::BUILT_IN;
+use storebench_model::result::{LeftOutReason, Measurements, OVERALL, OperationResult};
+use storebench_model::store::{Guarantee, StoreDef, StoreKind, Threads};
 use storebench_core::workload::case::Case;
 use storebench_core::workload::spec::TrialError;
 

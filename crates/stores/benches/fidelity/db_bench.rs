@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use storebench_core::cell::Data;
+use storebench_model::cell::Data;
 use storebench_core::record::Records;
 use storebench_core::record::pool::Pool;
-use storebench_core::store::StoreDef;
-use storebench_core::units::SizeRange;
+use storebench_model::store::StoreDef;
+use storebench_model::units::SizeRange;
 
 use crate::pair::{self, COMPARED, OperationTime, Ours, Side};
 use crate::{Bench, CACHE_BYTES, RECORDS, shown};

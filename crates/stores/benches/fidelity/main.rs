@@ -38,8 +38,8 @@ use std::env;
 use std::path::PathBuf;
 
 use storebench_core::measure::clock::Clock;
-use storebench_core::store::{Guarantee, StoreDef};
-use storebench_core::units::SizeRange;
+use storebench_model::store::{Guarantee, StoreDef};
+use storebench_model::units::SizeRange;
 use storebench_stores::STORES;
 
 use crate::direct::Engine;

@@ -4,7 +4,7 @@
 use std::ffi::c_int;
 use std::ptr;
 
-use storebench_core::store::{Result, Session, StoreError, Transaction, TransactionBody};
+use storebench_model::store::{Result, Session, StoreError, Transaction, TransactionBody};
 
 use super::{BerkeleyDb, check, ffi, message};
 use crate::one_session::SessionPass;

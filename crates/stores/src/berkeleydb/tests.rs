@@ -1,4 +1,4 @@
-use storebench_core::store::{Guarantee, OpenOptions, Store, StoreError};
+use storebench_model::store::{Guarantee, OpenOptions, Store, StoreError};
 use tempfile::TempDir;
 
 use super::BERKELEYDB;

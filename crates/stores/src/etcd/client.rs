@@ -6,8 +6,8 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use prost::bytes::Bytes;
-use storebench_core::server::running::Address;
-use storebench_core::store::{Result, Session, StoreError};
+use storebench_model::server::running::Address;
+use storebench_model::store::{Result, Session, StoreError};
 
 use super::connection::Connection;
 use super::kind::{expect_one_cluster, name_member};

@@ -12,7 +12,7 @@ use h2::client::{Builder, Connection as Driver, SendRequest};
 use http::{HeaderMap, Request, StatusCode};
 use prost::Message;
 use prost::bytes::{BufMut, Bytes, BytesMut};
-use storebench_core::store::{Result, StoreError};
+use storebench_model::store::{Result, StoreError};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::messages::Call;

@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use storebench_core::server::relay::Relay;
-use storebench_core::server::running::{Address, URL};
-use storebench_core::server::{DATA, ServerKind};
-use storebench_core::store::{
+use storebench_model::server::relay::Relay;
+use storebench_model::server::running::{Address, URL};
+use storebench_model::server::{DATA, ServerKind};
+use storebench_model::store::{
     GivenSettings, Guarantee, NODES, OpenOptions, ROUND_TRIP, Result, Session, Setting, SettingDef,
     StoreError, expect_taken,
 };

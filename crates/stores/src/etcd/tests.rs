@@ -1,9 +1,9 @@
 use std::fs;
 use std::path::Path;
 
-use storebench_core::server;
-use storebench_core::server::running::Address;
-use storebench_core::store::{Guarantee, Session, StoreError};
+use storebench_model::server;
+use storebench_model::server::running::Address;
+use storebench_model::store::{Guarantee, Session, StoreError};
 
 use super::client::Client;
 use super::*;

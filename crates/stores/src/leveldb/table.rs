@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use storebench_core::store::{Result, StoreError};
+use storebench_model::store::{Result, StoreError};
 
 const FOOTER_BYTES: u64 = 48;
 const MAGIC: [u8; 8] = 0xdb47_7524_8b80_fb57_u64.to_le_bytes();

@@ -1,4 +1,4 @@
-use storebench_core::store::Store;
+use storebench_model::store::Store;
 use tempfile::TempDir;
 
 use super::{LEVELDB, compaction_is_due};
@@ -47,9 +47,9 @@ fn settling_writes_the_memory_table_to_a_file() {
 fn a_total_cache_bounds_what_the_engine_keeps() {
     const TOTAL: u64 = 1 << 20;
     let folder = new_folder();
-    let mut options = storebench_core::store::OpenOptions {
+    let mut options = storebench_model::store::OpenOptions {
         compression: true,
-        ..storebench_core::store::OpenOptions::new(folder.path())
+        ..storebench_model::store::OpenOptions::new(folder.path())
     };
     let mut measure_memory = |cache_bytes| {
         options.cache_bytes = cache_bytes;

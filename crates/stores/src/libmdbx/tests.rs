@@ -1,7 +1,7 @@
 use std::mem::offset_of;
 use std::process::Command;
 
-use storebench_core::store::{Guarantee, StoreError};
+use storebench_model::store::{Guarantee, StoreError};
 
 use super::structures::{
     Found, Geometry, MDBX_chk_callbacks_t, MDBX_chk_context_t, MDBX_envinfo, MDBX_stat, MDBX_val,

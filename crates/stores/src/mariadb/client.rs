@@ -11,8 +11,8 @@ use mysql_common::packets::{
     OkPacket, OkPacketDeserializer, OkPacketKind, OldEofPacket, StmtPacket,
 };
 use mysql_common::proto::MySerialize;
-use storebench_core::store::sql::{MOST_COLUMNS, Rows, SqlValue};
-use storebench_core::store::{Result, StoreError};
+use storebench_model::store::sql::{MOST_COLUMNS, Rows, SqlValue};
+use storebench_model::store::{Result, StoreError};
 
 use super::wire::{self, ColumnKind};
 use crate::support::server::socket::Socket;

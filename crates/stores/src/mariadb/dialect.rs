@@ -5,10 +5,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::Signal;
-use storebench_core::server::ServerKind;
-use storebench_core::server::running::{Address, URL};
-use storebench_core::store::sql::{BulkLoad, Rows, SqlType, SqlValue};
-use storebench_core::store::{
+use storebench_model::server::ServerKind;
+use storebench_model::server::running::{Address, URL};
+use storebench_model::store::sql::{BulkLoad, Rows, SqlType, SqlValue};
+use storebench_model::store::{
     Capabilities, GivenSettings, Guarantee, MemoryShare, OpenOptions, Result, Session, Setting, SettingDef,
     StoreError, Upkeep,
 };
@@ -763,7 +763,7 @@ fn find_password(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::Loss;
+    use storebench_model::store::Loss;
 
     use super::*;
     use crate::mariadb::MARIADB;

@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use storebench_core::store::sql::{BulkLoad, Rows, SqlValue};
-use storebench_core::store::{Result, StoreError};
+use storebench_model::store::sql::{BulkLoad, Rows, SqlValue};
+use storebench_model::store::{Result, StoreError};
 
 use super::client::{Client, Statement};
 use crate::support::server::Connection;

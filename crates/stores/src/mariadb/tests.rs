@@ -2,8 +2,8 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use storebench_core::store::StoreError;
-use storebench_core::store::sql::SqlValue;
+use storebench_model::store::StoreError;
+use storebench_model::store::sql::SqlValue;
 
 use super::*;
 use crate::support::testing::{

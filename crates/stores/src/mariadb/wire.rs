@@ -3,8 +3,8 @@
 use mysql_common::constants::{ColumnFlags, ColumnType, Command};
 use mysql_common::io::{BufMutExt, ParseBuf};
 use mysql_common::packets;
-use storebench_core::store::sql::SqlValue;
-use storebench_core::store::{Result, StoreError};
+use storebench_model::store::sql::SqlValue;
+use storebench_model::store::{Result, StoreError};
 
 /// The character set of bytes.
 const BINARY: u16 = 63;

@@ -10,8 +10,8 @@ use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 use postgres_protocol::message::frontend::{self, BindError};
-use storebench_core::store::sql::{MOST_COLUMNS, Rows, SqlValue};
-use storebench_core::store::{Result, StoreError};
+use storebench_model::store::sql::{MOST_COLUMNS, Rows, SqlValue};
+use storebench_model::store::{Result, StoreError};
 
 use super::wire::{self, Columns, number_parameters};
 use crate::support::server::socket::Socket;

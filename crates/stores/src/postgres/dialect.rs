@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use rustix::process::Signal;
-use storebench_core::server::running::{Address, Endpoint, URL};
-use storebench_core::server::{Segment, ServerKind};
-use storebench_core::store::sql::{BulkLoad, Rows, SqlType, SqlValue};
-use storebench_core::store::{
+use storebench_model::server::running::{Address, Endpoint, URL};
+use storebench_model::server::{Segment, ServerKind};
+use storebench_model::store::sql::{BulkLoad, Rows, SqlType, SqlValue};
+use storebench_model::store::{
     GivenSettings, Guarantee, MemoryShare, OpenOptions, Result, Session, Setting, SettingDef, StoreError,
     Upkeep,
 };
@@ -625,7 +625,7 @@ fn password_fields(line: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::Loss;
+    use storebench_model::store::Loss;
 
     use super::*;
     use crate::postgres::POSTGRES;

@@ -3,9 +3,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
-use storebench_core::server;
-use storebench_core::store::sql::SqlValue;
-use storebench_core::store::{OpenOptions, Store, StoreError};
+use storebench_model::server;
+use storebench_model::store::sql::SqlValue;
+use storebench_model::store::{OpenOptions, Store, StoreError};
 
 use super::*;
 use crate::support::server::sql;

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use bytes::{BufMut, BytesMut};
 use postgres_protocol::{IsNull, Oid};
-use storebench_core::store::sql::SqlValue;
+use storebench_model::store::sql::SqlValue;
 
 /// Type numbers, which never change (pg_type.dat).
 pub const BOOL: Oid = 16;

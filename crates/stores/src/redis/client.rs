@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use redis_protocol::resp2::decode::decode_range;
 use redis_protocol::resp2::types::RangeFrame;
-use storebench_core::store::{Result, Session, StoreError};
+use storebench_model::store::{Result, Session, StoreError};
 
 use crate::support::server::socket::Socket;
 use crate::support::server::{MAX_ANSWER_BYTES, error_text, unreadable};

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use rustix::process::Signal;
-use storebench_core::server::running::{Address, URL};
-use storebench_core::server::{DATA, ServerKind, says_which};
-use storebench_core::store::{
+use storebench_model::server::running::{Address, URL};
+use storebench_model::server::{DATA, ServerKind, says_which};
+use storebench_model::store::{
     GivenSettings, Guarantee, OpenOptions, Result, Session, Setting, SettingDef, StoreError, Upkeep,
     expect_taken,
 };

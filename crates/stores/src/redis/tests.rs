@@ -1,5 +1,5 @@
-use storebench_core::server;
-use storebench_core::store::Setting;
+use storebench_model::server;
+use storebench_model::store::Setting;
 
 use super::client::Answer;
 use super::*;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::ptr;
 
-use storebench_core::store::{Result, StoreError};
+use storebench_model::store::{Result, StoreError};
 
 use super::{RocksDb, check, ffi};
 use crate::owned::OwnedPointer;

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use std::fs;
 use std::path::Path;
 
-use storebench_core::store::{MemoryShare, OpenOptions, Result, Setting, SettingDef, StoreError};
+use storebench_model::store::{MemoryShare, OpenOptions, Result, Setting, SettingDef, StoreError};
 
 use super::ffi::{self, Functions};
 use super::library::LIBRARY_SETTING;

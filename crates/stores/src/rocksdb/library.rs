@@ -7,8 +7,8 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library as Shared, RTLD_LOCAL, RTLD_NOW};
-use storebench_core::library;
-use storebench_core::store::{Result, SettingDef, StoreBuild, StoreError};
+use storebench_model::library;
+use storebench_model::store::{Result, SettingDef, StoreBuild, StoreError};
 
 use super::ffi::Functions;
 use crate::linked::{LinkedLibrary, linked};

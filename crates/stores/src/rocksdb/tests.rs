@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use storebench_core::store::{Guarantee, OpenOptions, StoreError};
+use storebench_model::store::{Guarantee, OpenOptions, StoreError};
 
 use super::config::SETTINGS;
 use super::library::{LIBRARY, Library};

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::ptr;
 
-use storebench_core::store::{Result, StoreError, Transaction, TransactionBody};
+use storebench_model::store::{Result, StoreError, Transaction, TransactionBody};
 
 use super::ffi::Functions;
 use super::{check, ffi};

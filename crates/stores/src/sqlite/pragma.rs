@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
-use storebench_core::store::{
+use storebench_model::store::{
     Capabilities, Guarantee, MemoryShare, OpenOptions, Result, Setting, SettingDef, StoreError, Threads,
 };
 
@@ -219,7 +219,7 @@ fn tier_of(journal_mode: &str, synchronous: &str, is_exclusive: bool) -> Guarant
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::Loss;
+    use storebench_model::store::Loss;
 
     use super::*;
     use crate::sqlite::SQLITE;

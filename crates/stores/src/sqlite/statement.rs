@@ -5,8 +5,8 @@ use std::ffi::{CStr, c_int};
 use std::ptr::{self, NonNull};
 
 use rusqlite::{Connection, ffi};
-use storebench_core::store::sql::SqlValue;
-use storebench_core::store::{Result, StoreError};
+use storebench_model::store::sql::SqlValue;
+use storebench_model::store::{Result, StoreError};
 
 /// A compiled statement, to be dropped before its connection, which leaks otherwise. One thread at a time uses both.
 pub struct Statement {

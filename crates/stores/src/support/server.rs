@@ -18,7 +18,7 @@ pub use self::running::RunningServer;
 pub use self::sql::{Connection, Dialect, RecordSession, Records, TransactionCommand};
 pub use self::store::open;
 
-use storebench_core::store::StoreError;
+use storebench_model::store::StoreError;
 
 /// Larger than any value of a store.
 pub const MAX_ANSWER_BYTES: usize = 1 << 30;
@@ -30,5 +30,5 @@ pub fn unreadable() -> StoreError {
 
 /// A server's error in one line of at most 300 characters.
 pub fn error_text(words: &str) -> String {
-    storebench_core::sanitize::shorten(&storebench_core::sanitize::one_line(words), 300)
+    storebench_model::sanitize::shorten(&storebench_model::sanitize::one_line(words), 300)
 }

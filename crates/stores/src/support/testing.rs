@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use storebench_core::server::{DATA, end_in, user_of};
-use storebench_core::store::sql::{BulkLoad, SqlSession, SqlType, SqlValue};
-use storebench_core::store::{
+use storebench_model::server::{DATA, end_in, user_of};
+use storebench_model::store::sql::{BulkLoad, SqlSession, SqlType, SqlValue};
+use storebench_model::store::{
     Guarantee, Loss, OpenOptions, Result, Setting, Store, StoreDef, StoreError, StoreKind, make_servers_known,
 };
 use tempfile::TempDir;

@@ -1,6 +1,6 @@
 use std::process::Command;
 
-use storebench_core::store::StoreError;
+use storebench_model::store::StoreError;
 use tempfile::TempDir;
 
 use super::UNQLITE;

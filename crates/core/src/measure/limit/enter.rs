@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
+use storebench_model::result::{LimitKind, LimitReport};
 
 use super::{LimitMechanism, files};
 use crate::kernel::cgroups::{self, Membership, Version};
 use crate::kernel::system;
 use crate::measure::cgroup::TrialCgroup;
-use crate::result::{LimitKind, LimitReport};
 
 /// A limit and its value, with what holds it and what escapes it.
 pub type WantedLimit = (LimitKind, u64, LimitMechanism, Option<String>);

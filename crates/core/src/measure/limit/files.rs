@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use storebench_model::result::LimitKind;
+
 use super::slices;
 use crate::kernel::cgroups::Version;
-use crate::result::LimitKind;
 
 /// The file of a limit on a block device, and in version 2 its key there.
 fn device_file(version: Version, limit: LimitKind) -> (&'static str, &'static str) {

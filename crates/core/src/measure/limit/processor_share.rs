@@ -1,7 +1,7 @@
 //! Whether a share of the processors' time was in force during a measurement. The kernel gives it in slices, and checks at its
 //! clock tick whether a slice is used up: what ends before runs at full speed.
 
-use crate::result::{Counters, Measurements, OVERALL, OperationResult, Warning};
+use storebench_model::result::{Counters, Measurements, OVERALL, OperationResult, Warning};
 
 /// How far a phase may exceed its share before its figures are another machine's.
 const TOLERATED_FACTOR: f64 = 1.25;

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use storebench_model::result::{LimitKind, LimitReport};
+
 use super::enter::allowed_processors;
 use super::{Controller, LimitMechanism, Limits};
 use crate::kernel::cgroups::Version;
 use crate::kernel::memory;
 use crate::measure::cgroup::CgroupParent;
-use crate::result::{LimitKind, LimitReport};
 
 const HELP: &str = "run as root, or as a user of systemd with cgroups of version 2";
 /// The writes that escape a limit in version 1.

@@ -1,11 +1,12 @@
 //! Tests of the records that the audit chooses, and of the faults that it notices.
 
+use storebench_model::result::Failure;
+use storebench_model::store::OpenOptions;
+use storebench_model::stores::{FLAT_FOLDER, MEMORY};
+use storebench_model::units::SizeRange;
+
 use super::*;
 use crate::record::pool::Pool;
-use crate::result::Failure;
-use crate::store::OpenOptions;
-use crate::stores::{FLAT_FOLDER, MEMORY};
-use crate::units::SizeRange;
 
 fn expected(shares: &[&[u8]], loaded: u64) -> ExpectedRecords {
     let versions = shares.iter().map(|share| share.to_vec()).collect();
@@ -72,7 +73,7 @@ fn less_disk_than_incompressible_values_is_doubted() {
 }
 
 fn audit(
-    def: &crate::store::StoreDef,
+    def: &storebench_model::store::StoreDef,
     opening: AuditOpening,
     change_store: impl FnOnce(&dyn Store, &Records),
 ) -> Result<Audit, WorkloadError> {

@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use storebench_model::result::{ClientPhase, ClientReport, Counters};
+use storebench_model::server::running::ServerNamespace;
+
 use super::clock::{ClockOffset, Ping};
 use super::link::{ClientConnector, ClientLink, ClientTask};
 use super::words::{ClientOrder, ClientReply, ClientResults, ClientRound, RoundResult};
-use crate::result::{ClientPhase, ClientReport, Counters};
-use crate::server::running::ServerNamespace;
 use crate::workload::elapsed::Elapsed;
 use crate::workload::spec::Spec;
 use crate::workload::workload_error::WorkloadError;

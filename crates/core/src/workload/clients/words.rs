@@ -9,10 +9,10 @@ use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use serde::{Deserialize, Serialize};
+use storebench_model::result::{Counters, Failure, WrittenRecords};
+use storebench_model::server::running::ServerNamespace;
 
 use crate::measure::latency::PackedLatencies;
-use crate::result::{Counters, Failure, WrittenRecords};
-use crate::server::running::ServerNamespace;
 use crate::workload::elapsed::Elapsed;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use storebench_model::server::running::ServerNamespace;
+use storebench_model::store::{OpenFn, OpenOptions, Store};
+
 use super::parameters::CrudParameters;
 use super::share;
 use super::shared::{SharedRecords, Shares};
@@ -16,8 +19,6 @@ use crate::measure::counters::Snapshot;
 use crate::measure::limit::allowed_processors;
 use crate::measure::machine_counters::MachineCounters;
 use crate::measure::series::Series;
-use crate::server::running::ServerNamespace;
-use crate::store::{OpenFn, OpenOptions, Store};
 use crate::workload::clients::link::ClientWire;
 use crate::workload::clients::words::{
     ClientOrder, ClientReply, ClientResults, ClientRound, OperationMeasurements, RoundResult, packed,

@@ -1,14 +1,15 @@
 //! The time that a cell of crud will take and the disk that it needs: rough, to plan by and not to rely on.
 
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::axis::table::HERE;
+use storebench_model::cell::{Cache, Cell, Rate};
+use storebench_model::result::LeftOutReason;
+use storebench_model::store::StoreKind;
+use storebench_model::stores::NESTED_FOLDER;
+
 use super::parameters::CrudParameters;
-use crate::axis::file_system::FileSystem;
-use crate::axis::table::HERE;
-use crate::cell::{Cache, Cell, Rate};
 use crate::measure::probe::Probe;
 use crate::record::pool::pool_bytes;
-use crate::result::LeftOutReason;
-use crate::store::StoreKind;
-use crate::stores::NESTED_FOLDER;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::operation::Operation;
@@ -156,9 +157,10 @@ fn disk_bytes(cell: &Cell, kind: StoreKind, operations: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use storebench_model::cell::{Axis, GuaranteeChoice};
+    use storebench_model::store::Guarantee;
+
     use super::*;
-    use crate::cell::{Axis, GuaranteeChoice};
-    use crate::store::Guarantee;
     use crate::workload::parameter::Parameters;
 
     #[test]

@@ -2,11 +2,12 @@
 
 use std::sync::Mutex;
 
+use storebench_model::cell::Rate;
+use storebench_model::result::{ClientPhase, ClientReport, Counters, OperationResult, Warning};
+use storebench_model::server::running::ServerNamespace;
+
 use super::share::{RecordShare, RoundOrder};
 use super::shared::Shares;
-use crate::cell::Rate;
-use crate::result::{ClientPhase, ClientReport, Counters, OperationResult, Warning};
-use crate::server::running::ServerNamespace;
 use crate::workload::bench::Bench;
 use crate::workload::clients::words::{
     ClientResults, ClientRound, OperationMeasurements, RoundResult, unpacked,

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::cell::Cell;
-use crate::store::Guarantee;
+use storebench_model::cell::Cell;
+use storebench_model::store::Guarantee;
+
 use crate::workload::driver::Visit;
 use crate::workload::mix::Mix;
 use crate::workload::operation::Operation;
@@ -67,8 +68,9 @@ impl CrudParameters {
 
 #[cfg(test)]
 mod tests {
+    use storebench_model::cell::Axis;
+
     use super::*;
-    use crate::cell::Axis;
 
     #[test]
     fn defaults_say_what_holds_where_nothing_is_said() {

@@ -1,11 +1,12 @@
 //! One thread's part: the records that it works on, and what it does to them.
 
+use storebench_model::result::WrittenRecords;
+use storebench_model::store::Session;
+
 use super::shared::SharedRecords;
 use crate::measure::clock::Clock;
 use crate::measure::series::Seconds;
 use crate::record::Records;
-use crate::result::WrittenRecords;
-use crate::store::Session;
 use crate::workload::batch::touched;
 use crate::workload::choose::Chooser;
 use crate::workload::driver::{Driver, Quantum};

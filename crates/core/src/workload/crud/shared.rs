@@ -2,11 +2,12 @@
 
 use std::sync::{Mutex, MutexGuard};
 
+use storebench_model::result::{StoredRecords, WrittenRecords};
+
 use super::share::RecordShare;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
 use crate::record::{KEY_BYTES, Records};
-use crate::result::{StoredRecords, WrittenRecords};
 use crate::workload::audit::ExpectedRecords;
 use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::operation::Operation;

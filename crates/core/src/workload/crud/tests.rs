@@ -3,12 +3,13 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use storebench_model::cell::{Data, Rate};
+use storebench_model::store::{OpenFn, OpenOptions, Result as StoreResult, Session, Store, StoreDef};
+use storebench_model::stores::MEMORY;
+use storebench_model::units::{CountRange, SizeRange};
+
 use super::*;
-use crate::cell::{Data, Rate};
 use crate::record::pool::Pool;
-use crate::store::{OpenFn, OpenOptions, Result as StoreResult, Session, Store, StoreDef};
-use crate::stores::MEMORY;
-use crate::units::{CountRange, SizeRange};
 use crate::workload::driver::Visit;
 use crate::workload::mix::Mix;
 use crate::workload::parameter::AfterLoad;
@@ -126,7 +127,7 @@ fn a_warm_up_is_not_measured_and_a_cold_store_is_opened_anew() {
     assert_eq!(result.stored.records, 250);
     // A store in memory forgets when it is opened anew.
     let stop = run(&Crud { cold: true, ..crud(1) }, MEMORY.open.unwrap()).unwrap_err();
-    assert_eq!(stop.failure, crate::result::Failure::WrongData);
+    assert_eq!(stop.failure, storebench_model::result::Failure::WrongData);
 }
 
 /// A map whose calls stall for 100 ms at the start of each second.
@@ -151,11 +152,11 @@ impl Store for Stalling {
     fn session(&self) -> StoreResult<Box<dyn Session + '_>> {
         Ok(Box::new(StallingSession(self.0.session()?)))
     }
-    crate::pass_on!(0: guarantee, count, settle, settings, close);
+    storebench_model::pass_on!(0: guarantee, count, settle, settings, close);
 }
 
 impl Session for StallingSession<'_> {
-    crate::pass_on!(0: insert, get, remove, scan, insert_batch);
+    storebench_model::pass_on!(0: insert, get, remove, scan, insert_batch);
     fn update(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
         stall();
         self.0.update(key, value)

@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
+use storebench_model::cell::Cache;
+use storebench_model::result::Measurements;
+use storebench_model::store::Capabilities;
+
 use super::parameters::CrudParameters;
 use super::{Crud, CrudResult, fleet};
-use crate::cell::Cache;
 use crate::measure::clock::Clock;
 use crate::measure::page_cache::EmptiedCache;
 use crate::record::Records;
 use crate::record::pool::Pool;
-use crate::result::Measurements;
-use crate::store::Capabilities;
 use crate::workload::audit::{self, AuditOpening};
 use crate::workload::clients::Fleet;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
@@ -64,7 +65,7 @@ pub fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
 pub fn records(spec: &Spec, text: Option<&Path>) -> Result<Records, TrialError> {
     let sizes = spec.cell.record_size();
     let pool = match text {
-        Some(folder) if spec.cell.data() == crate::cell::Data::Compressible => {
+        Some(folder) if spec.cell.data() == storebench_model::cell::Data::Compressible => {
             Pool::from_directory(folder, sizes.span()).map_err(TrialError::harness)?
         }
         _ => Pool::generate(spec.cell.data(), spec.seed, sizes.span()),

@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
+use storebench_model::result::StateFinding;
+use storebench_model::store::{Store, StoreError};
+
 use super::message::{CutMessage, StateReport};
 use super::session_state::{self, SessionState};
 use super::{batch, log_length, open};
-use crate::result::StateFinding;
-use crate::store::{Store, StoreError};
 use crate::workload::kill::{MOST_BYTES, steps};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
+use storebench_model::result::StateFinding;
+use storebench_model::store::{Batch, Session};
+
 use super::check_state::check_with;
 use super::message::{CutMessage, FaultReport};
 use super::record::prepare;
 use super::session_state::SessionState;
 use super::{batch, logged, open};
-use crate::result::StateFinding;
-use crate::store::{Batch, Session};
 use crate::workload::kill::steps::{self, record_key, record_value, step};
 use crate::workload::kill::{self, MOST_BYTES};
 use crate::workload::spec::{TrialContext, TrialError};

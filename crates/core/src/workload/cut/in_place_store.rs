@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::store::{Guarantee, Result, Session, Setting, Store, StoreError};
+use storebench_model::store::{Guarantee, Result, Session, Setting, Store, StoreError};
 
 /// A record has a block for flag, key and length, and one for its value.
 const BLOCK: usize = 4096;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::StateFinding;
+use storebench_model::result::StateFinding;
 
 /// An acknowledged step: the disk's log entries just before and after it, and its time in nanoseconds since the first step began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

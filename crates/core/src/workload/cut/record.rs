@@ -7,10 +7,11 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
+use storebench_model::store::Store;
+
 use super::message::{CutMessage, RecordedHistory, StepMark};
 use super::{logged, open};
 use crate::kernel::system;
-use crate::store::Store;
 use crate::workload::kill::{self, MOST_BYTES, steps};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;

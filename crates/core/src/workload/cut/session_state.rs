@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use storebench_model::result::StateFinding;
+use storebench_model::store::{Batch, Session};
+
 use super::step_progress;
-use crate::result::StateFinding;
-use crate::store::{Batch, Session};
 use crate::workload::kill::MOST_BYTES;
 use crate::workload::kill::steps::{self, record_key, record_value, step};
 use crate::workload::workload_error::WorkloadError;
@@ -140,9 +141,10 @@ fn is_pieced(value: &[u8], earlier_values: &[Vec<u8>]) -> bool {
 pub(super) mod tests {
     use std::path::Path;
 
+    use storebench_model::store::{OpenOptions, Store};
+    use storebench_model::stores::MEMORY;
+
     use super::*;
-    use crate::store::{OpenOptions, Store};
-    use crate::stores::MEMORY;
 
     pub fn store_after(steps: impl IntoIterator<Item = u64>) -> Box<dyn Store> {
         let store = MEMORY.open.unwrap()(&OpenOptions::new(Path::new(""))).unwrap();

@@ -1,9 +1,9 @@
 //! The steps of a history in a form for whoever repeats what was found.
 
 use serde::Serialize;
+use storebench_model::result::BadState;
+use storebench_model::units::plural;
 
-use crate::result::BadState;
-use crate::units::plural;
 use crate::workload::kill::MOST_BYTES;
 use crate::workload::kill::steps::{self, Step, record_key, record_value, step};
 

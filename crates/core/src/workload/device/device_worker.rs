@@ -5,13 +5,14 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use storebench_model::axis::device::values::{Sync, SyncCall};
+use storebench_model::cell::Rate;
+
 use super::buffer::{AlignedBuffer, BlockPool};
 use super::fault::{DeviceError, DeviceStep};
 use super::route::{BlockOffsets, split_mix};
 use super::spec::{Amount, Spec};
 use super::transfer;
-use crate::axis::device::values::{Sync, SyncCall};
-use crate::cell::Rate;
 use crate::kernel::system;
 use crate::measure::clock::Clock;
 use crate::measure::series::{Seconds, Series};

@@ -4,10 +4,10 @@ use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use storebench_model::axis::device::values::{BLOCK_BYTES, SECTOR_BYTES};
+use storebench_model::units::exact_bytes;
+use storebench_model::words::words;
 
-use crate::axis::device::values::{BLOCK_BYTES, SECTOR_BYTES};
-use crate::units::exact_bytes;
-use crate::words::words;
 use crate::workload::workload_error::WorkloadError;
 
 /// Why a combination can't be measured, here or anywhere.

@@ -112,8 +112,9 @@ pub(super) fn split_mix(state: &mut u64) -> u64 {
 mod tests {
     use std::collections::BTreeSet;
 
+    use storebench_model::axis::device::values::Pattern;
+
     use super::*;
-    use crate::axis::device::values::Pattern;
 
     fn spec(pattern: Pattern, blocks: u64, threads: u32) -> Spec {
         Spec { block: 512, file: blocks * 512 + 100, threads, ..Spec::of(pattern) }

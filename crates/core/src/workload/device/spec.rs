@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use storebench_model::axis::device::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
+
 use super::fault::UnsupportedReason;
-use crate::axis::device::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
 
 /// By all threads together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,12 +11,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use storebench_model::axis::device::values::SECTOR_BYTES;
 
 use super::buffer::AlignedBuffer;
 use super::fault::{DeviceError, DeviceStep, UnsupportedReason};
 use super::spec::Spec;
 use super::transfer;
-use crate::axis::device::values::SECTOR_BYTES;
 use crate::guard::Folder;
 use crate::kernel::system;
 use crate::measure::page_cache;

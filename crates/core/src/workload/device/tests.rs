@@ -1,8 +1,9 @@
 use std::fs::{self, File};
 use std::path::Path;
 
+use storebench_model::axis::device::values::{Io, Pattern, Sync, SyncCall};
+
 use super::*;
-use crate::axis::device::values::{Io, Pattern, Sync, SyncCall};
 use crate::workload::device::fault::{DeviceStep, UnsupportedReason};
 
 const BLOCK: u64 = 4096;

@@ -1,14 +1,15 @@
 //! The workload `device`: what it is asked, what it costs, and its trial.
 
+use storebench_model::axis::Axis;
+use storebench_model::axis::device::values::{Io, Pattern, Sync};
+use storebench_model::cell::{Cache, Cell};
+use storebench_model::result::{Failure, LeftOutReason, Measurements, OperationResult, PhaseRequests};
+use storebench_model::store::Guarantee;
+use storebench_model::units::parse_bytes;
+
 use super::{Amount, DeviceError, PreparedFile, Spec};
-use crate::axis::Axis;
-use crate::axis::device::values::{Io, Pattern, Sync};
-use crate::cell::{Cache, Cell};
 use crate::measure::clock::Clock;
 use crate::measure::probe::Probe;
-use crate::result::{Failure, LeftOutReason, Measurements, OperationResult, PhaseRequests};
-use crate::store::Guarantee;
-use crate::units::parse_bytes;
 use crate::workload::bare::{BareTrial, nanoseconds, operation};
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::def::{Headline, WorkloadDef, axes};

@@ -1,11 +1,12 @@
 //! Tests of the memory that the driver keeps for itself.
 
+use storebench_model::cell::Data;
+use storebench_model::store::{OpenOptions, StoreDef};
+use storebench_model::stores::{FLAT_FOLDER, MEMORY};
+use storebench_model::units::SizeRange;
+
 use super::*;
-use crate::cell::Data;
 use crate::record::pool::Pool;
-use crate::store::{OpenOptions, StoreDef};
-use crate::stores::{FLAT_FOLDER, MEMORY};
-use crate::units::SizeRange;
 
 /// The buffer's size before and after a value of 1 MiB is read.
 fn buffer(store: &StoreDef, visit: Visit) -> (usize, usize) {

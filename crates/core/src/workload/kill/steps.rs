@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
-use crate::store::{Result, Session, StoreError};
+use storebench_model::store::{Result, Session, StoreError};
 
 pub(crate) const BATCH_RECORDS: u64 = 20;
 

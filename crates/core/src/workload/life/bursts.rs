@@ -5,11 +5,12 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::cell::Rate;
+use storebench_model::cell::Rate;
+use storebench_model::result::{Burst, Pauses};
+use storebench_model::sanitize::quoted;
+use storebench_model::units::Percent;
+
 use crate::measure::latency::Latencies;
-use crate::result::{Burst, Pauses};
-use crate::sanitize::quoted;
-use crate::units::Percent;
 use crate::workload::workload_error::WorkloadError;
 
 /// How many times as often steps begin in a burst.

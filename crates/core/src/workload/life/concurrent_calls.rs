@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use storebench_model::result::{CallStatistics, ConcurrentCalls};
+use storebench_model::store::{Session, Store, StoreError};
+
 use super::set::Churn;
 use crate::record::Records;
-use crate::result::{CallStatistics, ConcurrentCalls};
-use crate::store::{Session, Store, StoreError};
 use crate::workload::audit::Record;
 use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;

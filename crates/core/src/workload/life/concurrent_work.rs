@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
+use storebench_model::axis::Axis;
+use storebench_model::cell::Cell;
+use storebench_model::result::{self, WrittenRecords};
+use storebench_model::store::{OpenFn, OpenOptions, Session, Store};
+use storebench_model::units::with_commas;
+
 use super::parameters::LifeParameters;
 use super::set::Set;
-use crate::axis::Axis;
-use crate::cell::Cell;
 use crate::guard;
 use crate::measure::{disk, syncs};
 use crate::record::{KEY_BYTES, Key, Records};
-use crate::result::{self, WrittenRecords};
-use crate::store::{OpenFn, OpenOptions, Session, Store};
-use crate::units::with_commas;
 use crate::workload::audit::Record;
 use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use storebench_model::result::FilePieces;
+use storebench_model::store::Session;
+
 use crate::measure::clock::Clock;
 use crate::measure::extents::{self, FileExtent};
 use crate::record::KEY_BYTES;
-use crate::result::FilePieces;
-use crate::store::Session;
 use crate::workload::workload_error::WorkloadError;
 
 const SCANS: usize = 3;

@@ -2,14 +2,15 @@
 
 use std::sync::atomic::AtomicBool;
 
+use storebench_model::cell::Rate;
+use storebench_model::result::WrittenRecords;
+use storebench_model::store::{Session, Store, StoreError};
+
 use super::bursts::{BurstOutcome, Schedule};
 use super::parameters::LifeParameters;
 use super::pauses::PauseWatch;
 use super::set::{Churn, Set, Step};
-use crate::cell::Rate;
 use crate::record::{KEY_BYTES, Key, Records};
-use crate::result::WrittenRecords;
-use crate::store::{Session, Store, StoreError};
 use crate::workload::batch::touched;
 use crate::workload::elapsed::TimedPart;
 use crate::workload::gauge::Gauge;

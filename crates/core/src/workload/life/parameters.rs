@@ -2,19 +2,20 @@
 
 use std::time::Duration;
 
+use storebench_model::axis::Axis;
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::cell::Cell;
+use storebench_model::result::LeftOutReason;
+use storebench_model::store::{Guarantee, StoreKind, Threads};
+use storebench_model::units::SizeRange;
+
 use super::bursts::BurstLoad;
 use super::concurrent_calls;
 use super::concurrent_work::WorkKind;
 use super::set::Churn;
-use crate::axis::Axis;
-use crate::axis::file_system::FileSystem;
-use crate::cell::Cell;
 use crate::measure::probe::Probe;
 use crate::record::KEY_BYTES;
 use crate::record::pool::pool_bytes;
-use crate::result::LeftOutReason;
-use crate::store::{Guarantee, StoreKind, Threads};
-use crate::units::SizeRange;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
@@ -196,9 +197,10 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
 
 #[cfg(test)]
 mod tests {
+    use storebench_model::store::{Capabilities, StoreDef};
+    use storebench_model::stores::MEMORY;
+
     use super::*;
-    use crate::store::{Capabilities, StoreDef};
-    use crate::stores::MEMORY;
 
     fn cell(records: &str, axes: &[(Axis, &str)]) -> Cell {
         let start = Cell::new("memory").with(Axis::RECORDS, Axis::RECORDS.read(records).unwrap());

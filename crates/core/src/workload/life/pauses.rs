@@ -3,12 +3,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use storebench_model::result::{CallStatistics, Pauses, Samples, UpkeepCount};
+use storebench_model::store::{Store, Upkeep};
+
 use super::life_worker::KINDS;
 use crate::measure::children;
 use crate::measure::clock::Clock;
 use crate::measure::syncs;
-use crate::result::{CallStatistics, Pauses, Samples, UpkeepCount};
-use crate::store::{Store, Upkeep};
 use crate::workload::workload_error::WorkloadError;
 
 /// Longer calls are pauses.

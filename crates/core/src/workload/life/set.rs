@@ -1,7 +1,8 @@
 //! The set of records: of constant size, each in a place, and what is done to it next.
 
-use crate::axis::Axis;
-use crate::cell::Cell;
+use storebench_model::axis::Axis;
+use storebench_model::cell::Cell;
+
 use crate::record::WAVES;
 use crate::workload::audit::Record;
 use crate::workload::choose::Chooser;

@@ -5,12 +5,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use storebench_model::result::{Audit, Disk, ReclaimResult, SpaceReclaim, StoredRecords};
+
 use super::concurrent_calls;
 use super::parameters::LifeParameters;
 use super::set::{Churn, Set};
 use crate::measure::disk;
 use crate::record::{Key, Records};
-use crate::result::{Audit, Disk, ReclaimResult, SpaceReclaim, StoredRecords};
 use crate::workload::audit::{self, AuditOpening, Record, Sample};
 use crate::workload::bench::Bench;
 use crate::workload::load_progress::{ProgressKind, ProgressReporter};

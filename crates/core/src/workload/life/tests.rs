@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use storebench_model::axis::Axis;
+use storebench_model::cell::Cell;
+use storebench_model::result::Failure;
+use storebench_model::store::{OpenFn, OpenOptions, Result, Session, StoreDef, StoreError, Upkeep};
+use storebench_model::stores::{FLAT_FOLDER, MEMORY, NULL};
+
 use super::*;
-use crate::axis::Axis;
-use crate::cell::Cell;
-use crate::result::Failure;
-use crate::store::{OpenFn, OpenOptions, Result, Session, StoreDef, StoreError, Upkeep};
-use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::Parameters;
 
 mod meanwhile;
@@ -35,7 +36,7 @@ fn trial(
 #[test]
 fn a_set_is_written_ten_times_over_and_given_back() {
     for (store, persists) in [(MEMORY, false), (FLAT_FOLDER, true), (NULL, false)] {
-        for churn in crate::axis::life::CHURNS {
+        for churn in storebench_model::axis::life::CHURNS {
             let measured = trial(&store, churn, &[], &[]).unwrap();
             let store = store.name;
             let count = |name| measured.operation(name).map_or(0, |operation| operation.count);
@@ -97,7 +98,7 @@ impl Store for Wrong {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(WrongSession { inner: self.inner.session()?, store: self }))
     }
-    crate::pass_on!(inner: guarantee, count, settle, settings, close);
+    storebench_model::pass_on!(inner: guarantee, count, settle, settings, close);
     fn back_up(&self, folder: &Path) -> Result<Option<&'static str>> {
         if !matches!(self.way, Way::Backs | Way::Alters) {
             return Ok(None);
@@ -121,7 +122,7 @@ struct WrongSession<'s> {
 }
 
 impl Session for WrongSession<'_> {
-    crate::pass_on!(inner: insert, get, scan, insert_batch);
+    storebench_model::pass_on!(inner: insert, get, scan, insert_batch);
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let writes = self.store.writes.fetch_add(1, Ordering::Relaxed);
         match self.store.way {
@@ -190,7 +191,7 @@ fn a_planted_stall_is_the_longest_pause_of_the_tenths_that_have_it() {
 
 #[test]
 fn threads_write_the_set_together_and_each_has_its_own_records() {
-    for churn in crate::axis::life::CHURNS {
+    for churn in storebench_model::axis::life::CHURNS {
         let threads = [(Axis::THREADS, "3")];
         let bursts = [("bursts", "10%"), ("burst_period", "600ms")];
         let measured = trial(&MEMORY, churn, &threads, &bursts).unwrap();

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use storebench_model::result::Rest;
+use storebench_model::units::as_text;
+use storebench_model::words::words;
+
 use crate::measure::rest;
-use crate::result::Rest;
-use crate::units::as_text;
-use crate::words::words;
 
 /// The moment when operations begin.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]

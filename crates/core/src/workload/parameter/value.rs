@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::de::{DeserializeSeed, Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::units::{Bytes, Period, parse_bytes, parse_count, parse_duration};
+use storebench_model::units::{Bytes, Period, parse_bytes, parse_count, parse_duration};
 
 /// A value within bounds that are part of its type.
 fn check_bounds(

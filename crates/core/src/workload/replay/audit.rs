@@ -4,9 +4,10 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
-use crate::result::Audit;
-use crate::sanitize::quoted;
-use crate::store::StoreError;
+use storebench_model::result::Audit;
+use storebench_model::sanitize::quoted;
+use storebench_model::store::StoreError;
+
 use crate::trace::{Reader, TraceOperation, key_hash};
 use crate::workload::bench::Bench;
 use crate::workload::worker_pool::lock_worker;

@@ -1,11 +1,12 @@
 //! Whether a replay can run on a store, and what it costs: rough, to plan by.
 
-use crate::axis::file_system::FileSystem;
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::result::LeftOutReason;
+use storebench_model::store::{Guarantee, StoreKind};
+use storebench_model::units::SizeRange;
+
 use crate::measure::probe::Probe;
 use crate::record::pool::pool_bytes;
-use crate::result::LeftOutReason;
-use crate::store::{Guarantee, StoreKind};
-use crate::units::SizeRange;
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 
 use super::chunk::{CHUNK_BYTES, chunks};

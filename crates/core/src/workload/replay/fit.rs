@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::store::Capabilities;
+use storebench_model::store::Capabilities;
 
 const HASH_BYTES: usize = 32;
 /// Bytes of the shortest key that names a file in every layout of folders.

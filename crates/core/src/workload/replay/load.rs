@@ -1,8 +1,9 @@
 //! The records in the store before the first operation: every key whose first operation looks for it. An earlier pass over the
 //! trace finds them with a table of a fixed size; for very many keys several passes do, each for a share of them.
 
-use crate::result::{Load, WrittenRecords};
-use crate::store::Session;
+use storebench_model::result::{Load, WrittenRecords};
+use storebench_model::store::Session;
+
 use crate::trace::{Facts, Reader, TraceOperation, key_hash};
 use crate::workload::batch::Batch;
 use crate::workload::loader;

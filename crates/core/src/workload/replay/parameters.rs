@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::sanitize::quoted;
+use storebench_model::sanitize::quoted;
+use storebench_model::units::as_text;
+use storebench_model::words::words;
+
 use crate::trace::{Facts, ReaderOptions, TimeUnit};
-use crate::units::as_text;
-use crate::words::words;
 use crate::workload::parameter::{AfterLoad, Parameters};
 
 /// The speed at which a trace is played.

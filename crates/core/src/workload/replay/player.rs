@@ -2,13 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use storebench_model::result::WrittenRecords;
+use storebench_model::store::{Result as StoreResult, Session};
+use storebench_model::words::words;
+
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
 use crate::measure::series::{Seconds, Series};
-use crate::result::WrittenRecords;
-use crate::store::{Result as StoreResult, Session};
 use crate::trace::{Form, TraceOperation, family_of};
-use crate::words::words;
 use crate::workload::batch::touched;
 use crate::workload::elapsed::TimedPart;
 use crate::workload::pacer::wait_until;
@@ -371,7 +372,7 @@ fn call(
     value: &[u8],
     read_buffer: &mut ReadBuffer,
 ) -> StoreResult<bool> {
-    use crate::store::StoreError::Missing;
+    use storebench_model::store::StoreError::Missing;
     match planned.does {
         TraceOperation::Get if session.copied().is_some() => session.get(key, &mut |_| ()),
         TraceOperation::Get => session.get(key, &mut |value| read_buffer.value(value)),
@@ -401,7 +402,7 @@ fn call(
 }
 
 #[cold]
-fn store_error(planned: &ReplayStep, key: &[u8], error: &crate::store::StoreError) -> WorkloadError {
+fn store_error(planned: &ReplayStep, key: &[u8], error: &storebench_model::store::StoreError) -> WorkloadError {
     WorkloadError::store(&format!("{} of {}", planned.does.name(), describe_operation(planned, key)), error)
 }
 
@@ -412,5 +413,5 @@ fn wrong_data(planned: &ReplayStep, key: &[u8], fault: &str) -> WorkloadError {
 
 fn describe_operation(planned: &ReplayStep, key: &[u8]) -> String {
     let key: String = String::from_utf8_lossy(key).chars().take(80).collect();
-    format!("key {} (operation {} of the trace)", crate::sanitize::quoted(&key), planned.position)
+    format!("key {} (operation {} of the trace)", storebench_model::sanitize::quoted(&key), planned.position)
 }

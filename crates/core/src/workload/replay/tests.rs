@@ -1,14 +1,15 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::*;
-use crate::axis::Axis;
-use crate::cell::Cell;
-use crate::result::{Failure, Measurements};
-use crate::store::{
+use storebench_model::axis::Axis;
+use storebench_model::cell::Cell;
+use storebench_model::result::{Failure, Measurements};
+use storebench_model::store::{
     Capabilities, OpenFn, OpenOptions, Result as StoreResult, Session, Store, StoreDef, StoreError,
 };
-use crate::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
+use storebench_model::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
+
+use super::*;
 use crate::trace::synthetic::{CLUSTER_14, TraceTraits, ZIPPYDB};
 use crate::trace::{ReaderOptions, Summary};
 use crate::workload::parameter::Parameters;
@@ -152,7 +153,7 @@ impl Store for Planted {
     fn session(&self) -> StoreResult<Box<dyn Session + '_>> {
         Ok(Box::new(PlantedSession { inner: self.inner.session()?, store: self }))
     }
-    crate::pass_on!(inner: guarantee, count, settle, settings, close);
+    storebench_model::pass_on!(inner: guarantee, count, settle, settings, close);
 }
 
 struct PlantedSession<'a> {
@@ -161,7 +162,7 @@ struct PlantedSession<'a> {
 }
 
 impl Session for PlantedSession<'_> {
-    crate::pass_on!(inner: insert, insert_batch);
+    storebench_model::pass_on!(inner: insert, insert_batch);
     fn update(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
         let writes = self.store.writes.fetch_add(1, Ordering::Relaxed);
         let is_lost = self.store.fault == Fault::LosesAWrite && writes == 5;

@@ -4,14 +4,15 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use crate::measure::clock::Clock;
-use crate::measure::counters::Snapshot;
-use crate::measure::series::Series;
-use crate::result::{
+use storebench_model::result::{
     Counters, Load, Measurements, OVERALL, OperationResult, SPACE, Second, StoredRecords, Warning,
     WrittenRecords,
 };
-use crate::store::{Capabilities, Setting};
+use storebench_model::store::{Capabilities, Setting};
+
+use crate::measure::clock::Clock;
+use crate::measure::counters::Snapshot;
+use crate::measure::series::Series;
 use crate::trace::{Facts, Reader, Spread, TraceOperation};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::recorder::Record;

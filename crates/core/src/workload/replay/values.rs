@@ -2,11 +2,11 @@
 //! position and a fingerprint: so a read shows which write it is from, and every byte can be checked, with nothing kept for any key.
 
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
+use storebench_model::cell::Data;
+use storebench_model::units::SizeRange;
 
-use crate::cell::Data;
 use crate::record::pool::Pool;
 use crate::record::{apply_mask, mix, scale};
-use crate::units::SizeRange;
 
 /// Bytes of position and fingerprint. Shorter values follow from the key and their length alone.
 pub const HEAD: usize = 16;

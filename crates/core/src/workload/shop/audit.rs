@@ -3,13 +3,14 @@
 
 use std::time::Instant;
 
+use storebench_model::result::Audit;
+use storebench_model::store::StoreError;
+
 use super::check::Check;
 use super::ids::{self, RowOrigin};
 use super::schema::{self, Table};
 use super::shared::ShopContext;
 use super::tables::{ReadBuffer, Tables};
-use crate::result::Audit;
-use crate::store::StoreError;
 use crate::workload::audit::AuditOpening;
 use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;
@@ -19,7 +20,7 @@ const SAMPLED_CUSTOMERS: u64 = 1000;
 const SAMPLED_WITHOUT_INDEX: u64 = 3;
 
 /// Checks the tables; `purchases` are the acknowledged ones of each thread. A store that persists is closed and opened twice, and closed
-/// in the end. Fails with [`crate::result::Failure::WrongData`] at the first thing that is missing, wrong, or should not be there.
+/// in the end. Fails with [`storebench_model::result::Failure::WrongData`] at the first thing that is missing, wrong, or should not be there.
 pub fn audit(
     shared: &ShopContext<'_>,
     bench: &mut Bench<'_>,

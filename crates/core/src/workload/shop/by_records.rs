@@ -1,10 +1,11 @@
 //! The tables in a store with ordered records and transactions over them. A row is a record under its table's first byte and its
 //! id; an index entry is one under its customer and its order. Whoever changes rows updates the index in the same transaction.
 
+use storebench_model::store::{Result, Session, Transaction};
+
 use super::chunk::Source;
 use super::schema::{self, ID_BYTES, INDEX_PREFIX, ORDER_BYTES, Table};
 use super::tables::{PurchaseRequest, ReadBuffer, Tables, split_key};
-use crate::store::{Result, Session, Transaction};
 
 pub(crate) struct ByRecords<'s> {
     session: Box<dyn Session + 's>,

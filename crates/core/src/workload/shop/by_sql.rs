@@ -1,10 +1,11 @@
 //! The tables as a store keeps them that speaks SQL.
 
+use storebench_model::store::sql::{BulkLoad, MOST_COLUMNS, SqlSession, SqlValue, StatementId};
+use storebench_model::store::{Result, StoreError};
+
 use super::chunk::{Chunk, Source};
 use super::schema::{self, INDEX, Table};
 use super::tables::{PurchaseRequest, ReadBuffer, Tables};
-use crate::store::sql::{BulkLoad, MOST_COLUMNS, SqlSession, SqlValue, StatementId};
-use crate::store::{Result, StoreError};
 
 /// About the bytes of rows loaded at once: a transaction of some engines, whose log holds it whole.
 const BULK_BYTES: usize = 64 << 20;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
+use storebench_model::store::sql::{MOST_COLUMNS, SqlValue};
 
 use super::chunk::{Chunk, Chunks, Makers};
 use super::rows::Data;
 use super::schema::{self, Table};
-use crate::store::sql::{MOST_COLUMNS, SqlValue};
 
 const BUFFER_BYTES: usize = 1 << 20;
 /// The most bytes of a chunk's lines: in small rows, numbers have more digits than bytes.

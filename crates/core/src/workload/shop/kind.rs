@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::sanitize::quoted;
-use crate::units::as_text;
-use crate::words::words;
+use storebench_model::sanitize::quoted;
+use storebench_model::units::as_text;
+use storebench_model::words::words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use storebench_model::axis::Axis;
+use storebench_model::axis::shop::DataSize;
+use storebench_model::cell::{Cell, Rate};
+use storebench_model::result::LeftOutReason;
+use storebench_model::store::Guarantee;
+
 use super::kind::{Kind, Shares};
 use super::rows::{bytes_of, rows_of};
 use super::schema::Table;
-use crate::axis::Axis;
-use crate::axis::shop::DataSize;
-use crate::cell::{Cell, Rate};
 use crate::measure::probe::Probe;
-use crate::result::LeftOutReason;
-use crate::store::Guarantee;
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::parameter::{AfterLoad, Parameters};
 
@@ -168,9 +169,10 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
 
 #[cfg(test)]
 mod tests {
+    use storebench_model::store::{Capabilities, StoreDef};
+    use storebench_model::stores::{FLAT_FOLDER, MEMORY};
+
     use super::*;
-    use crate::store::{Capabilities, StoreDef};
-    use crate::stores::{FLAT_FOLDER, MEMORY};
 
     fn cell(store: &str, values: &[(Axis, &str)]) -> Cell {
         let defaults = [(Axis::DATA_SIZE, "1MiB")];

@@ -184,8 +184,9 @@ fn letters(seed: u64) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use storebench_model::store::sql::{MOST_COLUMNS, SqlValue};
+
     use super::*;
-    use crate::store::sql::{MOST_COLUMNS, SqlValue};
     use crate::workload::shop::schema::{id_of, quantity_of, values};
 
     fn row(data: &Data, table: Table, number: u64) -> Vec<u8> {

@@ -2,8 +2,8 @@
 //! primary key in eight bytes, then its numbers in their widths, all big-endian, then its texts, each after its length in two
 //! bytes. A record's value is such a row without its key.
 
-use crate::store::sql::{MOST_COLUMNS, SqlType, SqlValue};
-use crate::words::words;
+use storebench_model::store::sql::{MOST_COLUMNS, SqlType, SqlValue};
+use storebench_model::words::words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]

@@ -1,5 +1,7 @@
 //! The state that the client threads of a trial share.
 
+use storebench_model::store::{self, Store};
+
 use super::by_records::ByRecords;
 use super::by_sql::BySql;
 use super::kind::Kind;
@@ -9,7 +11,6 @@ use super::shared_knowledge::SharedKnowledge;
 use super::tables::Tables;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
-use crate::store::{self, Store};
 use crate::workload::gauge::Gauge;
 use crate::workload::mix::WeightedTurns;
 use crate::workload::spec::Spec;

@@ -1,6 +1,8 @@
 //! One client thread: it draws a transaction, times it from just before its first call to just after its last, and checks reads
 //! when the clock has stopped.
 
+use storebench_model::store::{self, StoreError};
+
 use super::check::Check;
 use super::kind::Kind;
 use super::rows::Purchase;
@@ -8,7 +10,6 @@ use super::schema::{ORDER_BYTES, Table};
 use super::shared::ShopContext;
 use super::tables::{PurchaseRequest, ReadBuffer, Tables};
 use crate::measure::series::Seconds;
-use crate::store::{self, StoreError};
 use crate::workload::elapsed::TimedPart;
 use crate::workload::pacer::Pacer;
 use crate::workload::recorder;

@@ -3,6 +3,9 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
+use storebench_model::result::{Load, WrittenRecords};
+use storebench_model::store::Store;
+
 use super::chunk::{Chunks, Makers};
 use super::schema::{ID_BYTES, Table};
 use super::shared::ShopContext;
@@ -10,8 +13,6 @@ use super::shop_worker::{ShopWorker, check_settings};
 use super::tables::Tables;
 use crate::measure::counters::Snapshot;
 use crate::measure::device;
-use crate::result::{Load, WrittenRecords};
-use crate::store::Store;
 use crate::workload::bench::Bench;
 use crate::workload::elapsed::Elapsed;
 use crate::workload::gauge::GaugeReading;

@@ -1,9 +1,10 @@
 //! The three tables as a store keeps them: the same transactions whether it speaks SQL or keeps records.
 
+use storebench_model::store::Result;
+
 use super::chunk::Source;
 use super::rows::LOOKED_AT;
 use super::schema::{ID_BYTES, ORDER_BYTES, Table};
-use crate::store::Result;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PurchaseRequest {

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::schema::INDEX_PREFIX;
-use crate::axis::Axis;
-use crate::cell::Cell;
-use crate::result::{Failure, Measurements};
-use crate::store::{
+use storebench_model::axis::Axis;
+use storebench_model::cell::Cell;
+use storebench_model::result::{Failure, Measurements};
+use storebench_model::store::{
     OpenFn, OpenOptions, Result, Session, Store, StoreDef, StoreError, Transaction, TransactionBody,
 };
-use crate::stores::MEMORY;
+use storebench_model::stores::MEMORY;
+
+use super::schema::INDEX_PREFIX;
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
 
@@ -157,7 +158,7 @@ impl Store for Liar {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(LiarSession { inner: self.inner.session()?, store: self }))
     }
-    crate::pass_on!(inner: guarantee, settle, settings, close);
+    storebench_model::pass_on!(inner: guarantee, settle, settings, close);
     /// Reports what it should hold: a lying store does so here, too.
     fn count(&self) -> Result<u64> {
         Ok(self.inner.count()? + self.missing.load(Ordering::Relaxed))
@@ -170,7 +171,7 @@ struct LiarSession<'a> {
 }
 
 impl Session for LiarSession<'_> {
-    crate::pass_on!(inner: insert, update, get, remove, insert_batch);
+    storebench_model::pass_on!(inner: insert, update, get, remove, insert_batch);
     fn scan(&mut self, start: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let hides = self.store.lie == Lie::StaleIndex && start.first() == Some(&INDEX_PREFIX);
         self.inner.scan(start, limit, &mut |key, value| {

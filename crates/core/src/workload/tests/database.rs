@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use crate::store::sql::{SqlSession, SqlType, SqlValue, StatementId, statement};
-use crate::store::{Result, StoreError};
+use storebench_model::store::sql::{SqlSession, SqlType, SqlValue, StatementId, statement};
+use storebench_model::store::{Result, StoreError};
 
 #[derive(Debug, Clone, PartialEq)]
 enum Value {

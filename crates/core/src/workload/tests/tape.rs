@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use xxhash_rust::xxh3::Xxh3;
+use storebench_model::store::sql::{SqlSession, SqlType, SqlValue, StatementId};
+use storebench_model::store::{OpenFn, OpenOptions, Result, Session, Store, StoreError, Transaction, TransactionBody};
 
 use super::database::Database;
-use crate::store::sql::{SqlSession, SqlType, SqlValue, StatementId};
-use crate::store::{OpenFn, OpenOptions, Result, Session, Store, StoreError, Transaction, TransactionBody};
 
 /// The number of calls, and a digest of their names and arguments, in order.
 #[derive(Default)]
@@ -111,7 +111,7 @@ impl Store for Recorded {
         let inner: Box<dyn SqlSession + '_> = Box::new(database.session());
         Ok(Box::new(RecordedSession { inner, calls: Calls::default(), tape: &self.tape }))
     }
-    crate::pass_on!(inner: guarantee, settings);
+    storebench_model::pass_on!(inner: guarantee, settings);
     fn count(&self) -> Result<u64> {
         self.note("count");
         self.inner.count()

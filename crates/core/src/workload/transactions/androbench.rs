@@ -9,15 +9,16 @@ mod table;
 
 use std::time::{Duration, Instant};
 
+use storebench_model::result::{Load, Measurements};
+use storebench_model::store::sql::{BulkLoad, SqlSession};
+use storebench_model::store::{Loss, StoreDef};
+
 use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
 use super::{KINDS, TransactionWorker, check_settings, run_phases};
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
-use crate::result::{Load, Measurements};
-use crate::store::sql::{BulkLoad, SqlSession};
-use crate::store::{Loss, StoreDef};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
 use crate::workload::spec::{TrialContext, TrialError};

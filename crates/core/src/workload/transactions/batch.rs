@@ -7,15 +7,16 @@ mod play;
 mod rows;
 mod table;
 
+use storebench_model::cell::Rate;
+use storebench_model::result::{Audit, Measurements, StoredRecords};
+use storebench_model::store::sql::SqlValue;
+use storebench_model::store::{Capabilities, Store};
+
 use self::parameters::BatchParameters;
 use self::play::BatchTransactions;
 use self::table::{Records, Rows, Table};
 use super::{KINDS, TransactionWorker, run_phases};
-use crate::cell::Rate;
 use crate::measure::clock::Clock;
-use crate::result::{Audit, Measurements, StoredRecords};
-use crate::store::sql::SqlValue;
-use crate::store::{Capabilities, Store};
 use crate::workload::bench::Bench;
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;

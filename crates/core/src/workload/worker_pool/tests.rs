@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use storebench_model::cell::Rate;
+
 use super::*;
-use crate::cell::Rate;
 use crate::workload::start_barrier::StartGate;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

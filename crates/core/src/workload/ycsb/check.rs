@@ -3,10 +3,11 @@
 
 use std::time::Instant;
 
+use storebench_model::result::Audit;
+use storebench_model::store::Store;
+
 use super::shared::YcsbContext;
 use super::versions::KnownVersions;
-use crate::result::Audit;
-use crate::store::Store;
 use crate::workload::audit::{AuditOpening, Sample, most_records};
 use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;

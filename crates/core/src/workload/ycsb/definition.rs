@@ -1,7 +1,8 @@
 //! The definition of one of YCSB's workloads: its operations by their shares, how they choose records, and what records are.
 
-use crate::axis::ycsb::{OWN, ZIPFIAN_YCSB};
-use crate::words::words;
+use storebench_model::axis::ycsb::{OWN, ZIPFIAN_YCSB};
+use storebench_model::words::words;
+
 use crate::workload::ycsb::property::Properties;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
@@ -237,8 +238,9 @@ fn field_span(properties: &Properties) -> Span {
 
 #[cfg(test)]
 mod tests {
+    use storebench_model::axis::ycsb;
+
     use super::*;
-    use crate::axis::ycsb;
 
     fn define(name: &str, properties: &str) -> Result<Definition, String> {
         Definition::from_name(name, &properties.parse().unwrap(), "default")

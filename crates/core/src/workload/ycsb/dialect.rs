@@ -1,9 +1,10 @@
 //! The property names of YCSB and its family (go-ycsb, YCSB-cpp): where each value belongs in plans, and why some change nothing.
 
+use storebench_model::axis::Axis;
+use storebench_model::axis::ycsb::ZIPFIAN_YCSB;
+use storebench_model::sanitize::quoted;
+
 use super::property::{ALL, find_property};
-use crate::axis::Axis;
-use crate::axis::ycsb::ZIPFIAN_YCSB;
-use crate::sanitize::quoted;
 
 /// Where a value belongs that YCSB calls by a name.
 #[derive(Debug, PartialEq)]

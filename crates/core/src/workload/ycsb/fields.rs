@@ -1,13 +1,14 @@
 //! Makes values: one field is its bytes; several each have a length in four bytes, little-endian, first. A field's content
 //! follows from the seed, its record, its position, and the version in which it was written last.
 
+use storebench_model::cell::Data;
+use storebench_model::units::SizeRange;
+
 use super::definition::{Definition, Lengths};
 use super::law::EXPONENT;
 use super::versions::{KnownVersions, Versions};
-use crate::cell::Data;
 use crate::record::Records;
 use crate::record::pool::Pool;
-use crate::units::SizeRange;
 
 const LENGTH_BYTES: usize = 4;
 

@@ -4,15 +4,16 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::cell::{Axis, Cell, Rate};
+use storebench_model::result::LeftOutReason;
+use storebench_model::store::StoreKind;
+use storebench_model::units::{Period, as_text};
+use storebench_model::words::words;
+
 use super::definition::{Definition, Kind, Span};
 use super::name::LONGEST;
-use crate::axis::file_system::FileSystem;
-use crate::cell::{Axis, Cell, Rate};
 use crate::measure::probe::Probe;
-use crate::result::LeftOutReason;
-use crate::store::StoreKind;
-use crate::units::{Period, as_text};
-use crate::words::words;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::parameter::{self, AfterLoad, Parameters};
@@ -273,9 +274,10 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
 
 #[cfg(test)]
 mod tests {
+    use storebench_model::store::{Capabilities, StoreDef, Threads};
+    use storebench_model::stores::{MEMORY, NULL};
+
     use super::*;
-    use crate::store::{Capabilities, StoreDef, Threads};
-    use crate::stores::{MEMORY, NULL};
 
     fn cell(workload: &str, values: &[(Axis, &str)]) -> Cell {
         let defaults = [(Axis::STORE, "memory"), (Axis::WORKLOAD, workload), (Axis::RECORDS, "1000")];

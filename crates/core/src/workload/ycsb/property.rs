@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use storebench_model::axis::Axis;
+use storebench_model::axis::ycsb::ZIPFIAN_YCSB;
+use storebench_model::sanitize::quoted;
 
 use super::dialect::{plan_name, unknown};
-use crate::axis::Axis;
-use crate::axis::ycsb::ZIPFIAN_YCSB;
-use crate::sanitize::quoted;
 use crate::workload::parameter::{read_words, write_words};
 
 /// The longest key that every store takes.

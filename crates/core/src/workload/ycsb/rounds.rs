@@ -2,12 +2,13 @@
 
 use std::sync::Mutex;
 
+use storebench_model::result::{Counters, Disk, Load, Second, WrittenRecords};
+use storebench_model::store::Session;
+
 use super::parameters::BetweenRounds;
 use super::shared::YcsbContext;
 use super::ycsb_worker::YcsbWorker;
 use crate::measure::counters::Snapshot;
-use crate::result::{Counters, Disk, Load, Second, WrittenRecords};
-use crate::store::Session;
 use crate::workload::aging::Aging;
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;

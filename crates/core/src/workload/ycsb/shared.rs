@@ -1,11 +1,12 @@
 //! The state that the threads of a trial share.
 
+use storebench_model::cell::Data;
+
 use super::definition::{Definition, Kind};
 use super::fields::Fields;
 use super::order::Order;
 use super::parameters::YcsbParameters;
 use super::versions::Versions;
-use crate::cell::Data;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
 use crate::workload::mix::WeightedTurns;

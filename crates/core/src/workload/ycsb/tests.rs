@@ -1,11 +1,12 @@
 //! Whole trials, over the stores without native code.
 
+use storebench_model::axis::Axis;
+use storebench_model::axis::ycsb::BUILT_IN;
+use storebench_model::cell::Cell;
+use storebench_model::store::StoreDef;
+use storebench_model::stores::{FLAT_FOLDER, MEMORY, NULL};
+
 use super::*;
-use crate::axis::Axis;
-use crate::axis::ycsb::BUILT_IN;
-use crate::cell::Cell;
-use crate::store::StoreDef;
-use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::Spec;
 

@@ -1,6 +1,9 @@
 //! One thread's work: requests are planned some at a time, with their keys; then each is timed from just before the store's call
 //! to just after it. A value to write is made right before, what was read is checked right after.
 
+use storebench_model::result::WrittenRecords;
+use storebench_model::store::{Session, StoreError};
+
 use super::definition::Kind;
 use super::law::{LengthChooser, Requests, Space};
 use super::name::Name;
@@ -8,8 +11,6 @@ use super::recorder::{PART_READ, PART_UPDATE, PLACES, Recorder, calls_ns};
 use super::scanned_records::ScannedRecords;
 use super::shared::YcsbContext;
 use super::versions::KnownVersions;
-use crate::result::WrittenRecords;
-use crate::store::{Session, StoreError};
 use crate::workload::batch::touched;
 use crate::workload::elapsed::TimedPart;
 use crate::workload::pacer::Pacer;

@@ -7,7 +7,7 @@ use storebench_disk::cut::{Cut, Log, Piece};
 use storebench_disk::random::Random;
 
 use super::history::History;
-use storebench_core::result::{Control, Phase};
+use storebench_model::result::{Control, Phase};
 
 /// The draws without a new state after which there is none left.
 const IN_VAIN: u32 = 200;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use storebench_disk::cut::{Cut, Log};
 
 use super::draw::DrawnState;
-use storebench_core::result::{Phase, StateFinding};
+use storebench_model::result::{Phase, StateFinding};
 use storebench_core::workload::cut::step_progress::describe_steps;
 use storebench_core::workload::cut::{RecordedHistory, StateReport, StepMark};
 

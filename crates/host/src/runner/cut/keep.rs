@@ -10,9 +10,9 @@ use super::{CutChecker, DiskScene};
 use crate::location::image::TracePart;
 use crate::saved_states;
 use crate::stage::Stage;
-use storebench_core::error::{Error, Result};
+use storebench_model::error::{Error, Result};
 use storebench_core::measure::extents::{self, FileExtent};
-use storebench_core::result::{ByteOwner, KeptState, MissingPiece, StateFinding};
+use storebench_model::result::{ByteOwner, KeptState, MissingPiece, StateFinding};
 
 /// The most states that are checked to shrink one.
 const MOST_TRIED: u64 = 40;

@@ -4,9 +4,9 @@ use super::{Trial, TrialRun};
 use crate::runner::{cut, kill, recovery};
 use crate::schedule;
 use crate::stage::Stage;
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{CutCheck, Failure, FaultCheck, RecoveryCheck};
-use storebench_core::store::{Guarantee, StoreDef};
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::{CutCheck, Failure, FaultCheck, RecoveryCheck};
+use storebench_model::store::{Guarantee, StoreDef};
 use storebench_core::workload::spec::Report;
 
 impl Trial<'_> {

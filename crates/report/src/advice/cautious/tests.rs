@@ -1,7 +1,7 @@
 //! Limits of an answer appear next to the recommendation: sizes or counts other than asked for, reads that are hardly cold.
 
-use storebench_core::cell::{Axis, Cache};
-use storebench_core::units::Sizes;
+use storebench_model::cell::{Axis, Cache};
+use storebench_model::units::Sizes;
 use storebench_host::run::Run;
 
 use super::super::question::Question;

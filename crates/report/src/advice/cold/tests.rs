@@ -1,7 +1,7 @@
 //! Cold reads are reported if they were cold.
 
-use storebench_core::cell::{Axis, Cache};
-use storebench_core::units::CountRange;
+use storebench_model::cell::{Axis, Cache};
+use storebench_model::units::CountRange;
 use storebench_host::run::Run;
 
 use super::super::question::Question;

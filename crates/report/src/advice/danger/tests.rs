@@ -1,7 +1,7 @@
 //! The cost of accidents is shown, and a store that a power cut can wreck is not recommended unless the question allows it.
 
-use storebench_core::store::{Danger, Guarantee, GuaranteeOffer, Loss, Setting, StoreDef, StoreKind};
-use storebench_core::stores::NULL;
+use storebench_model::store::{Danger, Guarantee, GuaranteeOffer, Loss, Setting, StoreDef, StoreKind};
+use storebench_model::stores::NULL;
 use storebench_host::run::Run;
 
 use super::super::question::Question;
@@ -127,8 +127,8 @@ fn who_asked_for_less_writes_nothing_or_has_no_choice_gets_it_with_the_warning()
     assert_eq!(best(&question(), &synced).0, "lmdb");
     let mut unsafe_runs = runs();
     for trial in &mut unsafe_runs[0].trials {
-        let none = storebench_core::cell::GuaranteeChoice::Tier(Guarantee::None);
-        trial.cell.set(storebench_core::cell::Axis::GUARANTEE, none.into());
+        let none = storebench_model::cell::GuaranteeChoice::Tier(Guarantee::None);
+        trial.cell.set(storebench_model::cell::Axis::GUARANTEE, none.into());
         trial.measured.as_mut().unwrap().guarantee = Guarantee::None;
     }
     let less = Question { guarantee: Guarantee::None, ..question() };

@@ -1,10 +1,10 @@
 //! Made questions whose answers are known: made stores of known cost, measured with noise, first all of them and the best again.
 
-use storebench_core::axis::Axis;
-use storebench_core::cell::{Cache, GuaranteeChoice};
-use storebench_core::store::{Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};
-use storebench_core::stores::NULL;
-use storebench_core::units::CountRange;
+use storebench_model::axis::Axis;
+use storebench_model::cell::{Cache, GuaranteeChoice};
+use storebench_model::store::{Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};
+use storebench_model::stores::NULL;
+use storebench_model::units::CountRange;
 use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
 

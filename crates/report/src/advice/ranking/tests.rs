@@ -102,7 +102,7 @@ fn blocks_that_one_store_lacks_do_not_make_it_the_best() {
 }
 
 /// Sets the time of every operation of a trial.
-fn set_ns(trial: &mut storebench_core::result::TrialResult, ns: f64) {
+fn set_ns(trial: &mut storebench_model::result::TrialResult, ns: f64) {
     for operation in &mut trial.measured.as_mut().unwrap().operations {
         operation.sum_ns = (ns * operation.count as f64) as u64;
     }

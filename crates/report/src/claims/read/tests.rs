@@ -1,5 +1,5 @@
-use storebench_core::axis::Axis;
-use storebench_core::cell::Data;
+use storebench_model::axis::Axis;
+use storebench_model::cell::Data;
 use storebench_host::plan::{Changes, find};
 
 use super::*;

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::axis::Value;
-use storebench_core::cell::Cell;
+use storebench_model::axis::Value;
+use storebench_model::cell::Cell;
 use storebench_host::plan::paired::{Step, steps};
 use storebench_host::plan::{Plan, STUDIES, find};
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use storebench_core::cell::{Axis, Cell, GuaranteeChoice, Rate};
-use storebench_core::result::{Measurements, OperationResult, TrialResult};
-use storebench_core::store::{Guarantee, Loss};
+use storebench_model::cell::{Axis, Cell, GuaranteeChoice, Rate};
+use storebench_model::result::{Measurements, OperationResult, TrialResult};
+use storebench_model::store::{Guarantee, Loss};
 use storebench_host::plan::Plan;
 
 use crate::data::merge::{BlockKey, Entry, Group, Merged};

@@ -1,5 +1,5 @@
-use storebench_core::store::{SettingDef, StoreDef, StoreKind};
-use storebench_core::stores::NULL;
+use storebench_model::store::{SettingDef, StoreDef, StoreKind};
+use storebench_model::stores::NULL;
 use storebench_host::run::Run;
 
 use super::*;

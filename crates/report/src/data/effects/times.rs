@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use storebench_core::units::three_digits;
-use storebench_core::words::words;
+use storebench_model::units::three_digits;
+use storebench_model::words::words;
 
 use crate::data::merge::BlockKey;
 use crate::data::spread;

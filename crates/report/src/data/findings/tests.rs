@@ -1,10 +1,10 @@
 //! Verdicts on made runs, in all reports.
 
-use storebench_core::cell::{Background, Data};
-use storebench_core::result::{LeftOutCell, LeftOutReason};
-use storebench_core::store::Guarantee;
-use storebench_core::stores::NULL;
-use storebench_core::units::SizeRange;
+use storebench_model::cell::{Background, Data};
+use storebench_model::result::{LeftOutCell, LeftOutReason};
+use storebench_model::store::Guarantee;
+use storebench_model::stores::NULL;
+use storebench_model::units::SizeRange;
 use storebench_host::plan;
 use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
-use storebench_core::cell::{Axis, HERE};
-use storebench_core::units::{plural, three_digits};
+use storebench_model::cell::{Axis, HERE};
+use storebench_model::units::{plural, three_digits};
 
 use super::CheckedClaim;
 use crate::claims::{CheckTally, Claim, Coverage, Evidence, Expect, Finding, Outcome, TableVerdict, Verdict};

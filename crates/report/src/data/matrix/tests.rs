@@ -1,6 +1,6 @@
-use storebench_core::result::{LeftOutCell, LeftOutReason};
-use storebench_core::stores::NULL;
-use storebench_core::units::CountRange;
+use storebench_model::result::{LeftOutCell, LeftOutReason};
+use storebench_model::stores::NULL;
+use storebench_model::units::CountRange;
 use storebench_host::run::Run;
 
 use super::*;
@@ -96,7 +96,7 @@ fn space_that_is_doubted_wins_nothing_and_is_told() {
     let measured = runs[0].trials[1].measured.as_mut().unwrap();
     measured.disk.allocated_bytes = 4096;
     measured.warnings =
-        vec![storebench_core::result::Warning { figure: SPACE.into(), reason: "too little".into() }];
+        vec![storebench_model::result::Warning { figure: SPACE.into(), reason: "too little".into() }];
     let matrix = only_matrix(&runs);
     for row in &matrix.rows {
         let contest = &row.contests[0];

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use storebench_core::units::three_digits;
+use storebench_model::units::three_digits;
 
 use super::{Fall, Sizes, StoreFalls};
 use crate::data::readable::Readable;

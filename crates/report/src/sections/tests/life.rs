@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::result::{
+use storebench_model::result::{
     Burst, CallStatistics, ConcurrentCalls, ConcurrentWork, Disk, FilePieces, Fragmentation, Latency,
     OVERALL, Pauses, ReclaimResult, Samples, SpaceReclaim, UpkeepCount,
 };

@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Id};
 
-use storebench_core::axis::{Axis, Value};
-use storebench_core::units::split_list;
+use storebench_model::axis::{Axis, Value};
+use storebench_model::units::split_list;
 use storebench_host::plan::Axes;
 
 /// Axis values, each of which replaces the plan's.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum, ValueHint};
-use storebench_core::units::{Bytes, exact_bytes, parse_count, with_commas};
+use storebench_model::units::{Bytes, exact_bytes, parse_count, with_commas};
 use storebench_core::workload::shop::files::MOST_SAMPLED;
 
 const EXAMPLES: &str = "\

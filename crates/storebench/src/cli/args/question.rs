@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use clap::ValueHint;
-use storebench_core::store::Guarantee;
-use storebench_core::units::{Sizes, parse_whole};
+use storebench_model::store::Guarantee;
+use storebench_model::units::{Sizes, parse_whole};
 use storebench_report::advice::question::Mix;
 
 /// The records, and the work on them.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct QuestionArgs {
     /// Number of records
-    #[arg(long, value_name = "COUNT", value_parser = storebench_core::units::parse_count, required_unless_present_any = ["like", "from"])]
+    #[arg(long, value_name = "COUNT", value_parser = storebench_model::units::parse_count, required_unless_present_any = ["like", "from"])]
     pub records: Option<u64>,
     /// Size of their values: a size, a range, or parts like 90%:1KiB..10KiB+10%:1MiB
     #[arg(long, value_name = "RANGE", required_unless_present_any = ["like", "from"])]

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory};
-use storebench_core::axis::Axis;
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::sanitize::piece;
+use storebench_model::axis::Axis;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::sanitize::piece;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::table::{self, Workload};
 use storebench_host::folder;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueHint};
 use storebench_core::trace::{Form, TimeUnit};
-use storebench_core::units::parse_count;
+use storebench_model::units::parse_count;
 
 const EXAMPLES: &str = "\
 Examples:

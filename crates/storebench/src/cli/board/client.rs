@@ -6,9 +6,9 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use storebench_core::error::{Exit, Result};
+use storebench_model::error::{Exit, Result};
 use storebench_core::guard;
-use storebench_core::store::StoreDef;
+use storebench_model::store::StoreDef;
 use storebench_core::workload::clients::link::{ClientTask, ClientWire};
 use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
 use storebench_core::workload::spec::{Spec, TrialContext, TrialError};
@@ -51,7 +51,7 @@ pub fn serve(
         Ok(()) => return Ok(Exit::Success),
         Err(TrialError::Failed(stop)) => ClientReply::Failed { reason: stop.failure, message: stop.message },
         Err(TrialError::Unsupported(message)) => {
-            ClientReply::Failed { reason: storebench_core::result::Failure::Store, message }
+            ClientReply::Failed { reason: storebench_model::result::Failure::Store, message }
         }
     };
     wire.reply(&reply);

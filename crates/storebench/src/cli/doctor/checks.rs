@@ -3,16 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use storebench_core::axis::file_system::kind::{KINDS, WITHOUT_ROOT};
-use storebench_core::cell::Background;
-use storebench_core::error::{Error, Result};
+use storebench_model::axis::file_system::kind::{KINDS, WITHOUT_ROOT};
+use storebench_model::cell::Background;
+use storebench_model::error::{Error, Result};
 use storebench_core::kernel::memory;
 use storebench_core::measure::limit::LimitSupport;
 use storebench_core::measure::probe::Probe;
 use storebench_core::measure::{cgroup, environment};
-use storebench_core::result::{Environment, LimitKind, LocationInfo, StorageBacking};
-use storebench_core::store::StoreDef;
-use storebench_core::units::{rough_bytes, three_digits};
+use storebench_model::result::{Environment, LimitKind, LocationInfo, StorageBacking};
+use storebench_model::store::StoreDef;
+use storebench_model::units::{rough_bytes, three_digits};
 use storebench_host::background;
 use storebench_host::image::driver;
 use storebench_host::location::backing_device;
@@ -272,7 +272,7 @@ fn turbo() -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use storebench_core::stores::NULL;
+    use storebench_model::stores::NULL;
     use storebench_report::terminal::checklist::State;
 
     #[test]

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Serialize;
-use storebench_core::axis::table::HERE;
-use storebench_core::cell::{Axis, DEFAULT_PLACE};
-use storebench_core::error::Result;
-use storebench_core::result::{LeftOutCell, LeftOutReason};
-use storebench_core::store::StoreDef;
-use storebench_core::units::{plural, with_commas};
+use storebench_model::axis::table::HERE;
+use storebench_model::cell::{Axis, DEFAULT_PLACE};
+use storebench_model::error::Result;
+use storebench_model::result::{LeftOutCell, LeftOutReason};
+use storebench_model::store::StoreDef;
+use storebench_model::units::{plural, with_commas};
 use storebench_host::machine::Core;
 use storebench_host::plan::{self, Plan};
 

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_core::axis::Value;
-use storebench_core::axis::ycsb::own_name;
-use storebench_core::cell::Axis;
-use storebench_core::error::{Error, Result};
+use storebench_model::axis::Value;
+use storebench_model::axis::ycsb::own_name;
+use storebench_model::cell::Axis;
+use storebench_model::error::{Error, Result};
 use storebench_core::workload::parameter::Count;
 use storebench_core::workload::ycsb::dialect::{PropertyTarget, belongs};
 use storebench_core::workload::ycsb::property::Properties;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use storebench_core::error::{Error, Result};
-use storebench_core::result::RunHeader;
-use storebench_core::sanitize::piece;
+use storebench_model::error::{Error, Result};
+use storebench_model::result::RunHeader;
+use storebench_model::sanitize::piece;
 use storebench_core::workload::parameter::Parameters;
 use storebench_host::plan::Plan;
 

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use storebench_core::error::Result;
+use storebench_model::error::Result;
 use storebench_core::workload::clients::link::{ClientLink, ClientTask};
 use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
 

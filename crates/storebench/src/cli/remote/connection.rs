@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::FORMAT_VERSION;
-use storebench_core::sanitize::message;
-use storebench_core::units::rough_bytes;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::FORMAT_VERSION;
+use storebench_model::sanitize::message;
+use storebench_model::units::rough_bytes;
 
 use super::host::Host;
 use super::program::{self, Program};

@@ -4,9 +4,9 @@ use std::fmt;
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use storebench_core::error::{Error, Exit, Result};
-use storebench_core::lifeline;
-use storebench_core::sanitize::{piece, plain};
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::lifeline;
+use storebench_model::sanitize::{piece, plain};
 
 use super::program::STATIC;
 use super::shell;

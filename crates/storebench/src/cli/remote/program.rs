@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use storebench_core::error::{Error, Result};
-use storebench_core::lifeline;
+use storebench_model::error::{Error, Result};
+use storebench_model::lifeline;
 
 #[derive(Debug)]
 pub struct Program {

@@ -6,9 +6,9 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
-use storebench_core::read_limited;
+use storebench_model::read_limited;
 use storebench_report::site::{FOLDERS, Page};
 
 use crate::cli::runs;

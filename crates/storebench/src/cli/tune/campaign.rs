@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use storebench_core::cell::Cell;
-use storebench_core::error::{Error, Exit, Result};
+use storebench_model::cell::Cell;
+use storebench_model::error::{Error, Exit, Result};
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::{LeftOutCell, LeftOutReason, Outcome, TrialResult};
-use storebench_core::store::{Setting, StoreDef};
-use storebench_core::units::{plural, with_commas};
+use storebench_model::result::{LeftOutCell, LeftOutReason, Outcome, TrialResult};
+use storebench_model::store::{Setting, StoreDef};
+use storebench_model::units::{plural, with_commas};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::plan::Plan;
 use storebench_host::runner::rehearsal;

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use storebench_core::axis::Axis;
-use storebench_core::cell::{Cache, DEFAULT_PLACE};
-use storebench_core::error::Result;
+use storebench_model::axis::Axis;
+use storebench_model::cell::{Cache, DEFAULT_PLACE};
+use storebench_model::error::Result;
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::TrialResult;
-use storebench_core::store::StoreDef;
-use storebench_core::units::{MOST_RECORDS, Sizes};
+use storebench_model::result::TrialResult;
+use storebench_model::store::StoreDef;
+use storebench_model::units::{MOST_RECORDS, Sizes};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::plan::{Period, Plan, SettingsPoint};
 use storebench_host::schedule::{self, LocationRoom};

@@ -8,8 +8,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use storebench_core::error::Exit;
-use storebench_core::result::Outcome;
+use storebench_model::error::Exit;
+use storebench_model::result::Outcome;
 use storebench_host::folder;
 use storebench_host::run::Run;
 use tempfile::TempDir;

@@ -1,6 +1,6 @@
 //! Which keys and values go in, and that they come out as they went in.
 
-use storebench_core::store::StoreError;
+use storebench_model::store::StoreError;
 
 use super::subject::{Subject, assert_holds, for_each_keeping, key, value};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
-use storebench_core::store::{Guarantee, Session, Store, StoreError};
+use storebench_model::store::{Guarantee, Session, Store, StoreError};
 
 use super::settings;
 use super::subject::{Subject, assert_holds, for_each_keeping, for_each_of, key, value};

@@ -1,6 +1,6 @@
 //! Scans in order, and counts.
 
-use storebench_core::store::{Session, Store, StoreError};
+use storebench_model::store::{Session, Store, StoreError};
 
 use super::subject::{Subject, for_each_keeping, key, value};
 

@@ -1,6 +1,6 @@
 //! One record at a time: insert, get, update, remove, and what happens when the key is there or is not.
 
-use storebench_core::store::StoreError;
+use storebench_model::store::StoreError;
 
 use super::subject::{assert_holds, for_each, for_each_keeping, get, key, value};
 

@@ -1,7 +1,7 @@
 //! The records that are there when a store is opened again.
 
 use super::subject::{Subject, assert_holds, for_each_keeping_privately, for_each_private, key, value};
-use storebench_core::store::{Guarantee, Store, StoreError};
+use storebench_model::store::{Guarantee, Store, StoreError};
 
 const HAVE_A_CHECK: [&str; 6] = ["sqlite", "berkeleydb", "libmdbx", "redb", "postgres", "mariadb"];
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use storebench::STORES;
-use storebench_core::store::{Guarantee, StoreDef, StoreError};
+use storebench_model::store::{Guarantee, StoreDef, StoreError};
 
 use super::subject::{Subject, for_each_of, get, is_installed, key};
 

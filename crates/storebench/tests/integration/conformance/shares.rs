@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use storebench::STORES;
-use storebench_core::store::{MemoryShare, SettingSource, StoreDef};
+use storebench_model::store::{MemoryShare, SettingSource, StoreDef};
 
 use super::subject::{Subject, is_installed};
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use storebench_core::store::{Guarantee, OpenOptions, StoreDef};
+use storebench_model::store::{Guarantee, OpenOptions, StoreDef};
 
 use crate::running_servers::{socket_in, url_of};
 

@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use storebench_core::server::running::{ServerNamespace, URL};
-use storebench_core::store::{
+use storebench_model::server::running::{ServerNamespace, URL};
+use storebench_model::store::{
     Capabilities, Guarantee, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store, StoreDef,
     make_servers_known,
 };

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use storebench::STORES;
-use storebench_core::error::Exit;
-use storebench_core::result::{Counters, Measurements, Outcome, TrialResult};
-use storebench_core::store::{Guarantee, StoreDef, StoreKind};
-use storebench_core::test_hooks;
+use storebench_model::error::Exit;
+use storebench_model::result::{Counters, Measurements, Outcome, TrialResult};
+use storebench_model::store::{Guarantee, StoreDef, StoreKind};
+use storebench_model::test_hooks;
 use tempfile::TempDir;
 
 use super::subject::{Subject, chosen, for_each_private, is_installed};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use storebench::STORES;
-use storebench_core::store::{StoreError, StoreKind, Upkeep};
+use storebench_model::store::{StoreError, StoreKind, Upkeep};
 
 use super::subject::for_each;
 

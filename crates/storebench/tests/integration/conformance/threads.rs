@@ -1,6 +1,6 @@
 //! Several sessions at once, or one and no more.
 
-use storebench_core::store::{StoreError, Threads};
+use storebench_model::store::{StoreError, Threads};
 
 use super::subject::{assert_holds, for_each_keeping, key, value};
 

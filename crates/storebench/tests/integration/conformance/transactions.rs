@@ -1,6 +1,6 @@
 //! Transactions over records: all or nothing, and nobody in between.
 
-use storebench_core::store::{Session, Store, StoreError};
+use storebench_model::store::{Session, Store, StoreError};
 
 use super::subject::{assert_holds, for_each, get, key, value};
 
@@ -87,7 +87,7 @@ fn add(session: &mut dyn Session) {
 #[test]
 fn what_threads_add_to_one_record_adds_up() {
     for_each(|subject| {
-        if !subject.can().transactions || subject.can().threads == storebench_core::store::Threads::One {
+        if !subject.can().transactions || subject.can().threads == storebench_model::store::Threads::One {
             return;
         }
         let store = subject

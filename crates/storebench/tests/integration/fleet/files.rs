@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use storebench::STORES;
-use storebench_core::error::Exit;
+use storebench_model::error::Exit;
 use storebench_host::plan;
 use storebench_host::schedule::LocationRoom;
 use storebench_host::shard::Split;

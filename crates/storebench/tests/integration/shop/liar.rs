@@ -1,6 +1,6 @@
 //! An engine that changes its data when it is closed, after it was acknowledged and read back right.
 
-use storebench_core::store::{OpenFn, OpenOptions, Result, Session, Store, StoreDef, StoreError};
+use storebench_model::store::{OpenFn, OpenOptions, Result, Session, Store, StoreDef, StoreError};
 
 /// The change that is made at the close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ struct Liar {
 }
 
 impl Store for Liar {
-    storebench_core::pass_on!(inner: session, sql, guarantee, count, settle, settings);
+    storebench_model::pass_on!(inner: session, sql, guarantee, count, settle, settings);
     fn close(self: Box<Self>) -> Result<()> {
         if self.sql {
             self.inner.sql()?.execute(lie_in_sql(self.lie))?;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use storebench_core::store::Guarantee;
+use storebench_model::store::Guarantee;
 use storebench_stores::PREFIXES;
 
 use super::engine_settings::{self, assert_same, files, writes};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use storebench_core::store::{Guarantee, Setting, Store, StoreDef};
+use storebench_model::store::{Guarantee, Setting, Store, StoreDef};
 use storebench_report::advice::snippet;
 
 use super::{def, left, python};

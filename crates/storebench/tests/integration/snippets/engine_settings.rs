@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use storebench_core::store::{Guarantee, SettingSource};
+use storebench_model::store::{Guarantee, SettingSource};
 
 use super::{Shown, left};
 

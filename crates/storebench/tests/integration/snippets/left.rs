@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use storebench_core::store::Store;
+use storebench_model::store::Store;
 
 use super::Shown;
 use crate::cli::support::Scratch;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use storebench::STORES;
-use storebench_core::store::{Guarantee, StoreDef};
+use storebench_model::store::{Guarantee, StoreDef};
 
 use super::{def, engine_settings, left, texts_in_python};
 use crate::cli::support::{Scratch, missing};

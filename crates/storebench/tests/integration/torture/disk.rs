@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use storebench_core::error::Exit;
+use storebench_model::error::Exit;
 use storebench_host::folder;
 
 use super::tries;

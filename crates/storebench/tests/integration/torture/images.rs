@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use storebench_core::error::Exit;
+use storebench_model::error::Exit;
 
 use super::tries;
 use crate::cli::support::{STOREBENCH, assert_complete, faulty, skipped, wait_for};

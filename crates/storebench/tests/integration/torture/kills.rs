@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use storebench_core::error::Exit;
+use storebench_model::error::Exit;
 use storebench_host::folder;
 
 use super::tries;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use storebench_core::error::Exit;
+use storebench_model::error::Exit;
 
 use super::{tries, tries_for_a_while};
 use crate::cli::support::{OWN, STOREBENCH, Said, Scratch, TINY, root};

@@ -7,10 +7,10 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use rustix::process::Signal;
-use storebench_core::sanitize::quoted;
-use storebench_core::server::running::URL;
-use storebench_core::server::{PROGRAMS, users};
-use storebench_core::store::{OpenOptions, Result, SettingDef, StoreError};
+use storebench_model::sanitize::quoted;
+use storebench_model::server::running::URL;
+use storebench_model::server::{PROGRAMS, users};
+use storebench_model::store::{OpenOptions, Result, SettingDef, StoreError};
 
 pub struct Programs {
     pub product: &'static str,

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use storebench_core::server::relay::Relay;
-use storebench_core::server::running::Address;
-use storebench_core::server::{PROGRAMS, ServerKind};
-use storebench_core::store::sql::SqlSession;
-use storebench_core::store::{
+use storebench_model::server::relay::Relay;
+use storebench_model::server::running::Address;
+use storebench_model::server::{PROGRAMS, ServerKind};
+use storebench_model::store::sql::SqlSession;
+use storebench_model::store::{
     GivenSettings, Guarantee, OpenOptions, Result, ServerDef, Session, Setting, SettingDef, StoreError,
     Upkeep, expect_taken,
 };
@@ -130,7 +130,7 @@ pub trait Server: Sized + 'static {
     fn count_syncs(_client: &mut Self::Client, _facts: &Self::Facts) -> Result<Option<u64>> {
         Ok(None)
     }
-    /// Work of the server in the background, as [`Store::upkeep`](storebench_core::store::Store::upkeep).
+    /// Work of the server in the background, as [`Store::upkeep`](storebench_model::store::Store::upkeep).
     fn upkeep(_client: &mut Self::Client) -> Result<Vec<Upkeep>> {
         Ok(Vec::new())
     }

@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use storebench_core::server::relay::Relay;
-use storebench_core::server::{self, DATA, MARK, User, owner_of, user_of, users};
-use storebench_core::store::{Guarantee, OpenOptions, Result, StoreError};
+use storebench_model::server::relay::Relay;
+use storebench_model::server::{self, DATA, MARK, User, owner_of, user_of, users};
+use storebench_model::store::{Guarantee, OpenOptions, Result, StoreError};
 
 use super::installed::InstalledServer;
 use super::kind::{Plan, Server};

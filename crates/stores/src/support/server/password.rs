@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use storebench_core::store::{Result, StoreError};
+use storebench_model::store::{Result, StoreError};
 
 /// A file's text, if there is one. Fails when others can read it and it has a password; the error says what to do about it.
 pub fn read(path: &Path, has_password: impl Fn(&str) -> bool) -> Result<Option<String>> {

@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, kill_process};
-use storebench_core::lifeline;
+use storebench_model::lifeline;
 use storebench_core::measure::children;
-use storebench_core::read_limited;
-use storebench_core::server::{User, owner_of};
-use storebench_core::store::{Result, StoreError};
+use storebench_model::read_limited;
+use storebench_model::server::{User, owner_of};
+use storebench_model::store::{Result, StoreError};
 
 use super::installed::Programs;
 use super::own_server::make_folder;

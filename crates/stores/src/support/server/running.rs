@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use storebench_core::sanitize::without_user;
-use storebench_core::server::running::{Address, ServerNamespace, URL};
-use storebench_core::store::{OpenOptions, Result, StoreError};
+use storebench_model::sanitize::without_user;
+use storebench_model::server::running::{Address, ServerNamespace, URL};
+use storebench_model::store::{OpenOptions, Result, StoreError};
 
 use super::kind::{Plan, Server};
 use super::own_server::OwnServer;

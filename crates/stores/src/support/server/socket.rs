@@ -11,9 +11,9 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use storebench_core::read_limited;
-use storebench_core::server::running::{Address, Endpoint};
-use storebench_core::store::StoreError;
+use storebench_model::read_limited;
+use storebench_model::server::running::{Address, Endpoint};
+use storebench_model::store::StoreError;
 
 use super::process::LOG;
 

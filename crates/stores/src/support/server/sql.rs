@@ -2,8 +2,8 @@
 
 use std::marker::PhantomData;
 
-use storebench_core::store::sql::{self, BulkLoad, Rows, SqlSession, SqlType, SqlValue, StatementId};
-use storebench_core::store::{Result, Session, StoreError};
+use storebench_model::store::sql::{self, BulkLoad, Rows, SqlSession, SqlType, SqlValue, StatementId};
+use storebench_model::store::{Result, Session, StoreError};
 
 use super::kind::{Plan, Server};
 

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use storebench_core::server::running::URL;
-use storebench_core::store::sql::SqlSession;
-use storebench_core::store::{
+use storebench_model::server::running::URL;
+use storebench_model::store::sql::SqlSession;
+use storebench_model::store::{
     Guarantee, HeldReader, OpenOptions, Result, Session, Setting, Store, StoreBuild, StoreError, Upkeep,
     hold_to_tier,
 };
@@ -13,7 +13,7 @@ use storebench_core::store::{
 use super::kind::{Plan, Server};
 use super::own_server::OwnServer;
 use super::running::{Backend, RunningServer};
-use storebench_core::server::PROGRAMS;
+use storebench_model::server::PROGRAMS;
 
 /// Opens the store on a private server, or on the one that a URL names. Fails also when it did not take the settings.
 pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {

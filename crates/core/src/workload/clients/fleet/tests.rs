@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use storebench_model::result::{Failure, WrittenRecords};
+
 use super::*;
-use crate::result::{Failure, WrittenRecords};
 
 /// A client that sends these messages, one for each order except pings, which it answers while it has messages left.
 struct ScriptedClient {

@@ -5,11 +5,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use storebench_model::cell::{Axis, Cell};
+use storebench_model::result::{Measurements, Second};
+use storebench_model::store::{OpenOptions, Result as StoreResult, Store, StoreDef, StoreKind};
+use storebench_model::stores::MEMORY;
+
 use super::*;
-use crate::cell::{Axis, Cell};
-use crate::result::{Measurements, Second};
-use crate::store::{OpenOptions, Result as StoreResult, Store, StoreDef, StoreKind};
-use crate::stores::MEMORY;
 use crate::workload::clients::link::{ClientLink, ClientTask, ClientWire};
 use crate::workload::clients::words::{ClientOrder, ClientReply};
 use crate::workload::parameter::Parameters;
@@ -41,7 +42,7 @@ fn open(options: &OpenOptions<'_>) -> StoreResult<Box<dyn Store>> {
 }
 
 impl Store for There {
-    crate::pass_on!(0: session, count, guarantee, settle, settings);
+    storebench_model::pass_on!(0: session, count, guarantee, settle, settings);
     fn outside_location(&self) -> Option<String> {
         Some("the data are on a made server".into())
     }

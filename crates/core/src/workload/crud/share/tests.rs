@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use storebench_model::cell::Rate;
+use storebench_model::store::{OpenOptions, Result, Session, Store, StoreDef};
+use storebench_model::stores::MEMORY;
+
 use super::super::tests::{crud, run};
-use crate::cell::Rate;
-use crate::store::{OpenOptions, Result, Session, Store, StoreDef};
-use crate::stores::MEMORY;
 use crate::workload::crud::Crud;
 use crate::workload::operation::Operation;
 
@@ -59,7 +60,7 @@ impl Store for MadeStore {
         let (inner, made) = (self.inner.session()?, self.made);
         Ok(Box::new(MadeSession { inner, made, value: Vec::new() }))
     }
-    crate::pass_on!(inner: guarantee, count, settle, settings, close);
+    storebench_model::pass_on!(inner: guarantee, count, settle, settings, close);
 }
 
 impl Session for MadeSession<'_> {
@@ -88,7 +89,7 @@ impl Session for MadeSession<'_> {
         (self.made.before_call)(Call::Remove);
         self.inner.remove(key)
     }
-    crate::pass_on!(inner: scan, insert_batch);
+    storebench_model::pass_on!(inner: scan, insert_batch);
 }
 
 const fn ms(ms: u64) -> Duration {

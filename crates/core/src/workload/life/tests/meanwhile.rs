@@ -2,9 +2,10 @@
 
 use std::thread;
 
-use crate::cell::Data;
-use crate::result::ConcurrentCalls;
-use crate::units::SizeRange;
+use storebench_model::cell::Data;
+use storebench_model::result::ConcurrentCalls;
+use storebench_model::units::SizeRange;
+
 use crate::workload::audit::Record;
 
 use super::super::concurrent_calls::run_with_calls;

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use storebench_model::result::Audit;
+use storebench_model::store::sql::{SqlSession, SqlValue, StatementId};
+
 use super::rows::{COLUMNS, DELETED, Row, TABLE};
 use super::table::Messages;
-use crate::result::Audit;
-use crate::store::sql::{SqlSession, SqlValue, StatementId};
 use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;
 

@@ -1,10 +1,11 @@
 //! The parameters of androbench, and its cost.
 
-use crate::axis::Axis;
-use crate::cell::{Cell, Rate};
+use storebench_model::axis::Axis;
+use storebench_model::cell::{Cell, Rate};
+use storebench_model::result::{LeftOutReason, TrialResult};
+use storebench_model::store::{Guarantee, StoreKind};
+
 use crate::measure::probe::Probe;
-use crate::result::{LeftOutReason, TrialResult};
-use crate::store::{Guarantee, StoreKind};
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::parameter::Parameters;
 
@@ -140,9 +141,10 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
 
 #[cfg(test)]
 mod tests {
+    use storebench_model::store::{Capabilities, StoreDef};
+    use storebench_model::stores::{MEMORY, NULL};
+
     use super::*;
-    use crate::store::{Capabilities, StoreDef};
-    use crate::stores::{MEMORY, NULL};
 
     #[test]
     fn a_store_without_sql_and_a_table_that_is_too_large_are_left_out() {

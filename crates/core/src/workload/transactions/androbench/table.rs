@@ -2,13 +2,13 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use storebench_model::result::{StoredRecords, WrittenRecords};
+use storebench_model::store::sql::{SqlSession, StatementId};
+use storebench_model::store::{self, Store, StoreError};
 
 use super::check;
 use super::parameters::AndrobenchParameters;
 use super::rows::{self, DELETED, Row, Source};
-use crate::result::{StoredRecords, WrittenRecords};
-use crate::store::sql::{SqlSession, StatementId};
-use crate::store::{self, Store, StoreError};
 use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, check_settings, run_statements};
 use crate::workload::workload_error::WorkloadError;
 

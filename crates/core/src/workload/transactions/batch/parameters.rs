@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use storebench_model::axis::Axis;
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::cell::Cell;
+use storebench_model::result::LeftOutReason;
+use storebench_model::store::{Guarantee, StoreKind};
+
 use super::rows::{KEY_BYTES, MOST_LETTERS, NUMBER_BYTES};
-use crate::axis::Axis;
-use crate::axis::file_system::FileSystem;
-use crate::cell::Cell;
 use crate::measure::probe::Probe;
-use crate::result::LeftOutReason;
-use crate::store::{Guarantee, StoreKind};
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::parameter::Parameters;
 
@@ -106,9 +107,10 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
 
 #[cfg(test)]
 mod tests {
+    use storebench_model::cell::GuaranteeChoice;
+    use storebench_model::stores::{FLAT_FOLDER, MEMORY};
+
     use super::*;
-    use crate::cell::GuaranteeChoice;
-    use crate::stores::{FLAT_FOLDER, MEMORY};
 
     fn cell(store: &str, transactions: &str) -> Cell {
         Cell::new(store)

@@ -2,12 +2,12 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use storebench_model::result::WrittenRecords;
+use storebench_model::store;
 
 use super::parameters::BatchParameters;
 use super::rows::{KEY_BYTES, Row};
 use super::table::{ReadBuffer, Table};
-use crate::result::WrittenRecords;
-use crate::store;
 use crate::workload::transactions::{KINDS, Kind, Timer, Transactions};
 use crate::workload::workload_error::WorkloadError;
 

@@ -1,8 +1,9 @@
 //! The table, as a store can keep it: rows by SQL, or records under the rows' ids.
 
+use storebench_model::store::sql::{SqlSession, SqlValue, StatementId};
+use storebench_model::store::{Result, Session};
+
 use super::rows::{self, NUMBER_BYTES, Row};
-use crate::store::sql::{SqlSession, SqlValue, StatementId};
-use crate::store::{Result, Session};
 use crate::workload::transactions::{check_settings, run_statements};
 use crate::workload::workload_error::WorkloadError;
 

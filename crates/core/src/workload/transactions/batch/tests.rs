@@ -1,9 +1,10 @@
+use storebench_model::axis::Axis;
+use storebench_model::cell::Cell;
+use storebench_model::result::Failure;
+use storebench_model::store::{Guarantee, OpenFn, OpenOptions, Result, Session, StoreDef, StoreError};
+use storebench_model::stores::{FLAT_FOLDER, MEMORY, NULL};
+
 use super::*;
-use crate::axis::Axis;
-use crate::cell::Cell;
-use crate::result::Failure;
-use crate::store::{Guarantee, OpenFn, OpenOptions, Result, Session, StoreDef, StoreError};
-use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::Spec;
 
@@ -55,13 +56,13 @@ impl Store for FaultyStore {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(FaultySession(self.0.session()?, self.1)))
     }
-    crate::pass_on!(0: guarantee, count, settle, settings, close);
+    storebench_model::pass_on!(0: guarantee, count, settle, settings, close);
 }
 
 struct FaultySession<'s>(Box<dyn Session + 's>, Fault);
 
 impl Session for FaultySession<'_> {
-    crate::pass_on!(0: insert, update, remove);
+    storebench_model::pass_on!(0: insert, update, remove);
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let changes = self.1 == Fault::Changes;
         self.0.get(key, &mut |value| if changes { visit(&value[1..]) } else { visit(value) })

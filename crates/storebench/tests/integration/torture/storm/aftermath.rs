@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use storebench_core::error::Exit;
-use storebench_core::result::{Failure, Outcome};
+use storebench_model::error::Exit;
+use storebench_model::result::{Failure, Outcome};
 use storebench_host::folder;
 use storebench_host::run::Run;
 

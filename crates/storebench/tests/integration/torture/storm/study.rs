@@ -1,7 +1,7 @@
 //! The studies of a storm: small ones over every workload, store, server and file system that this machine has.
 
 use storebench::STORES;
-use storebench_core::axis::file_system::kind::KINDS;
+use storebench_model::axis::file_system::kind::KINDS;
 
 use crate::cli::support::{STOREBENCH, faulty, is_root};
 use crate::conformance::subject::is_installed;
