@@ -12,20 +12,20 @@
 
 use std::time::Instant;
 
-use storebench_model::cell::{Axis, Cell, Data};
-use storebench_model::library;
 use storebench_core::measure::clock::Clock;
 use storebench_core::record::Records;
 use storebench_core::record::pool::Pool;
-use storebench_model::result::OVERALL;
-use storebench_model::store::{OpenOptions, StoreDef};
-use storebench_model::stores::NULL;
-use storebench_model::units::SizeRange;
 use storebench_core::workload::choose::Chooser;
 use storebench_core::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Visit};
 use storebench_core::workload::operation::Operation;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{Spec, TrialContext};
+use storebench_model::cell::{Axis, Cell, Data};
+use storebench_model::library;
+use storebench_model::result::OVERALL;
+use storebench_model::store::{OpenOptions, StoreDef};
+use storebench_model::stores::NULL;
+use storebench_model::units::SizeRange;
 
 const OPERATIONS: u64 = 5_000_000;
 const RECORDS: u64 = 1_000_000;

@@ -16,8 +16,8 @@ use std::process::{Command, Stdio};
 pub use self::driver::Driver;
 pub use self::loop_device::LoopDevice;
 pub use self::mount::MountedImage;
-use storebench_model::axis::file_system::FileSystem;
 use storebench_core::kernel::system;
+use storebench_model::axis::file_system::FileSystem;
 
 /// The name under which a program finds the file on its standard input.
 const STANDARD_INPUT: &str = "/proc/self/fd/0";

@@ -27,6 +27,9 @@ pub use self::claims::ClaimsOver;
 use self::other_keys::{Fields, OtherKeys};
 pub use self::variants::SettingsPoint;
 use crate::machine::Machine;
+use storebench_core::workload::case::Case;
+use storebench_core::workload::parameter::Parameters;
+use storebench_core::workload::table::Workload;
 use storebench_model::axis::Axis;
 use storebench_model::cell::{Cell, Tuning};
 use storebench_model::error::{Error, Exit, Result, meant};
@@ -34,9 +37,6 @@ use storebench_model::result::format1;
 use storebench_model::sanitize::{piece, quoted};
 use storebench_model::store::StoreDef;
 pub use storebench_model::units::{Bytes, Percent, Period};
-use storebench_core::workload::case::Case;
-use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::table::Workload;
 
 /// This source, for the reference: the comments of [`Plan`] are its text.
 pub const SOURCE: &str = include_str!("plan.rs");

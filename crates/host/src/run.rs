@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use storebench_model::result::{RunHeader, TrialResult};
 use storebench_core::workload::table::Workload;
+use storebench_model::result::{RunHeader, TrialResult};
 use toml::Table;
 
 use crate::plan::{Plan, unusable};

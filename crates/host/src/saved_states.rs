@@ -13,8 +13,8 @@ use storebench_disk::cut::{BLOCK, Cut, Log, Piece};
 use storebench_disk::log::Reader;
 
 use crate::folder::open_kept;
-use storebench_model::error::{Error, Result};
 use storebench_core::guard;
+use storebench_model::error::{Error, Result};
 use storebench_model::read_limited::RationedReader;
 use storebench_model::result::KeptState;
 

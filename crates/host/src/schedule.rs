@@ -7,13 +7,13 @@ use storebench_disk::random::Random;
 use crate::background::disk_file_bytes;
 use crate::plan::paired::{Step, steps};
 use crate::plan::{ALWAYS_CROSSED, Plan};
+use storebench_core::workload::case::Case;
 use storebench_model::axis::table::HERE;
 use storebench_model::axis::{Axis, Value};
 use storebench_model::cell::{Background, Cache, Cell, GuaranteeChoice, Tuning};
 use storebench_model::result::{LeftOutCell, LeftOutReason};
 use storebench_model::store::{Guarantee, StoreDef};
 use storebench_model::units::with_commas;
-use storebench_core::workload::case::Case;
 
 /// The traits of a place that decide which cells it can have.
 #[derive(Debug, Clone)]

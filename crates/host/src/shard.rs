@@ -12,9 +12,9 @@ use sha2::{Digest, Sha256};
 
 use crate::plan::Plan;
 use crate::schedule::{self, LocationRoom};
+use storebench_core::measure::probe::Probe;
 use storebench_model::axis::{Axis, Role};
 use storebench_model::cell::Cell;
-use storebench_core::measure::probe::Probe;
 use storebench_model::result::{LeftOutReason, PlanParts};
 use storebench_model::store::StoreDef;
 

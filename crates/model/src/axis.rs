@@ -2,7 +2,7 @@
 
 pub mod added_axes;
 mod def;
-pub(crate) mod device;
+pub mod device;
 pub mod file_system;
 pub mod life;
 pub mod read;

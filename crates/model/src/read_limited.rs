@@ -46,7 +46,8 @@ pub fn read_on(source: impl Read, max_bytes: u64, bytes: &mut Vec<u8>) -> io::Re
     if bytes.len() as u64 > max_bytes { Err(too_long(max_bytes)) } else { Ok(()) }
 }
 
-pub(crate) fn too_long(max_bytes: u64) -> io::Error {
+/// The error for a file of more bytes.
+pub fn too_long(max_bytes: u64) -> io::Error {
     io::Error::new(ErrorKind::FileTooLarge, format!("it is longer than {}", exact_bytes(max_bytes)))
 }
 

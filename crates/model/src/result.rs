@@ -12,6 +12,7 @@ mod parts;
 mod pauses;
 mod reason;
 mod simulated;
+mod unsupported;
 
 use serde::{Deserialize, Serialize};
 pub use storebench_disk::counts::{Clocks, Counts, KindCounts, Requests};
@@ -27,7 +28,7 @@ pub use self::cut::{
 pub use self::fault::{FaultCheck, FaultKind, FaultOutcome, FaultResults, SilentFault};
 pub use self::location::{LocationInfo, StorageBacking};
 pub use self::machine::{LimitKind, LimitReport, MachineReport};
-pub(crate) use self::measured::LIBRARY_SYNCS;
+pub use self::measured::LIBRARY_SYNCS;
 pub use self::measured::{
     Audit, Burst, COUNTED_BY_LIBRARY, CallStatistics, ConcurrentCalls, ConcurrentWork, Cpu, DISK,
     DISK_GROWTH, Disk, Epoch, FilePieces, Fragmentation, KillCheck, Latency, Memory, ReclaimResult, Recovery,
@@ -38,6 +39,7 @@ pub use self::parts::PlanParts;
 pub use self::pauses::{Pauses, Samples, UpkeepCount};
 pub use self::reason::LeftOutReason;
 pub use self::simulated::{DiskReport, PhaseRequests};
+pub use self::unsupported::UnsupportedReason;
 use crate::cell::Cell;
 use crate::store::{Guarantee, Library, Loss, Setting, StoreBuild};
 use crate::words::words;
@@ -410,6 +412,30 @@ pub struct Counters {
     pub disk: Option<Requests>,
 }
 
+impl Counters {
+    /// Both together; a counter that either lacks is missing.
+    pub fn plus(mut self, other: &Counters) -> Counters {
+        let sum = |first: Option<u64>, second: Option<u64>| Some(first? + second?);
+        for (call, number) in &other.syncs_by_call {
+            *self.syncs_by_call.entry(call.clone()).or_default() += number;
+        }
+        Counters {
+            syncs: sum(self.syncs, other.syncs),
+            sync_ns: sum(self.sync_ns, other.sync_ns),
+            syncs_by_call: self.syncs_by_call,
+            written_bytes: sum(self.written_bytes, other.written_bytes),
+            read_bytes: sum(self.read_bytes, other.read_bytes),
+            minor_faults: self.minor_faults + other.minor_faults,
+            major_faults: self.major_faults + other.major_faults,
+            voluntary_switches: self.voluntary_switches + other.voluntary_switches,
+            involuntary_switches: self.involuntary_switches + other.involuntary_switches,
+            cpu_ns: sum(self.cpu_ns, other.cpu_ns),
+            took_ns: sum(self.took_ns, other.took_ns),
+            disk: self.disk.zip(other.disk.as_ref()).map(|(first, second)| first.plus(second)),
+        }
+    }
+}
+
 /// Traffic of the whole block device under the place (its own counters in /sys/block).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Device {
@@ -433,6 +459,17 @@ pub struct Traffic {
     pub written_bytes: u64,
     /// Commands to empty the device's cache; `None` before Linux 5.5.
     pub flushes: Option<u64>,
+}
+
+impl Traffic {
+    /// The traffic since `earlier`.
+    pub fn since(&self, earlier: &Traffic) -> Traffic {
+        Traffic {
+            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
+            written_bytes: self.written_bytes.saturating_sub(earlier.written_bytes),
+            flushes: self.flushes.zip(earlier.flushes).map(|(now, before)| now.saturating_sub(before)),
+        }
+    }
 }
 
 /// Shares of processor time, from /proc/stat: of the whole machine during the trial, or of the processors that the trial may use

@@ -2,6 +2,7 @@
 //! folder of its data, which is its working folder or holds its open files. So whoever cleans up the folder finds it, whatever
 //! happened to the process that started it.
 
+pub mod processes;
 pub mod relay;
 pub mod running;
 mod server_kind;

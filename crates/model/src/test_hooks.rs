@@ -2,7 +2,8 @@
 
 /// The variable that takes them away: words, separated by commas.
 pub const VARIABLE: &str = "STOREBENCH_TEST_HOOKS";
-pub(crate) const QUICK_PROBES: &str = "quick-probes";
+/// The word for [`probes_in_a_moment`].
+pub const QUICK_PROBES: &str = "quick-probes";
 
 /// The word for [`memory_keeps`].
 pub const MEMORY_KEEPS: &str = "memory-keeps";

@@ -30,9 +30,9 @@ mod tiers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use storebench_host::run::Run;
 use storebench_model::result::LocationInfo;
 use storebench_model::store::{Danger, Guarantee, StoreDef};
-use storebench_host::run::Run;
 
 use self::clusters::Clusters;
 use self::cold::cold;

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use indexmap::{IndexMap, IndexSet};
+use storebench_host::run::Run;
 use storebench_model::cell::Axis;
 use storebench_model::result::Outcome;
 use storebench_model::units::{plural, rough_duration, three_digits, with_commas};
-use storebench_host::run::Run;
 
 use crate::data::contention;
 use crate::data::matrix::Matrix;

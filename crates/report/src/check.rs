@@ -5,10 +5,10 @@ mod figures;
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
+use storebench_host::run::Run;
 use storebench_model::result::{Environment, Outcome};
 use storebench_model::sanitize;
 use storebench_model::units::{plural, three_digits};
-use storebench_host::run::Run;
 
 use crate::data::merge::Merged;
 use crate::data::rule::rule_text;

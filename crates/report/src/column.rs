@@ -3,10 +3,10 @@
 pub mod checks;
 
 use serde::{Serialize, Serializer};
+use storebench_core::workload::replay::SPEED_REACHED;
 use storebench_model::result::{Counters, Device, Latency, Measurements, OperationResult, Requests, Traffic};
 use storebench_model::units::{rough_bytes, rough_ns, three_digits};
 use storebench_model::words::words;
-use storebench_core::workload::replay::SPEED_REACHED;
 
 pub use crate::stats::Better;
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use serde::Deserialize;
+use storebench_host::plan::{BuiltInStudy, STUDIES};
 use storebench_model::cell::{Axis, Data};
 use storebench_model::units::{plural, rough_duration, with_commas};
-use storebench_host::plan::{BuiltInStudy, STUDIES};
 use strum::{EnumIter, IntoEnumIterator, IntoStaticStr};
 
 use crate::check;

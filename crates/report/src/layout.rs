@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use storebench_model::axis::Role;
-use storebench_model::cell::{Axis, Cell};
 use storebench_core::workload::table::Workload;
 use storebench_host::run::Run;
+use storebench_model::axis::Role;
+use storebench_model::cell::{Axis, Cell};
 
 pub use self::position::{MovedRoles, Position};
 

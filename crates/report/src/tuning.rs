@@ -14,13 +14,13 @@ mod worth;
 
 use std::fmt;
 
+use storebench_core::workload::operation::Operation;
+use storebench_host::run::Run;
 use storebench_model::axis::table::HERE;
 use storebench_model::cell::Axis;
 use storebench_model::result::{LocationInfo, Measurements, RunHeader};
 use storebench_model::store::{Setting, StoreDef};
 use storebench_model::units::{CountRange, Sizes, plural};
-use storebench_core::workload::operation::Operation;
-use storebench_host::run::Run;
 
 use self::elsewhere::OtherMeasurements;
 use self::judge::{GivenSafety, Judge, races};

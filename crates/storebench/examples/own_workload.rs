@@ -7,18 +7,18 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use storebench_model::axis::words::WORDS;
-use storebench_model::axis::{Axis, AxisDef, Presence, Role, Value, added_axes};
 use storebench_core::measure::clock::Clock;
 use storebench_core::measure::latency::Latencies;
 use storebench_core::measure::probe::Probe;
-use storebench_model::result::Measurements;
-use storebench_model::store::Guarantee;
-use storebench_model::units::parse_count;
 use storebench_core::workload::bare::{BareTrial, operation};
 use storebench_core::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use storebench_core::workload::spec::{TrialContext, TrialError};
 use storebench_core::workload::table::{self, Headline, WorkloadDef};
+use storebench_model::axis::words::WORDS;
+use storebench_model::axis::{Axis, AxisDef, Presence, Role, Value, added_axes};
+use storebench_model::result::Measurements;
+use storebench_model::store::Guarantee;
+use storebench_model::units::parse_count;
 
 fn main() -> ExitCode {
     added_axes::add(&[&WAY, &LINES]);

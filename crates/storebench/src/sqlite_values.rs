@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
+use storebench_host::sample_data::{SAMPLED_BYTES, ValueVisitor};
 use storebench_model::read_limited;
 use storebench_model::sanitize::piece;
 use storebench_model::units::with_commas;
-use storebench_host::sample_data::{SAMPLED_BYTES, ValueVisitor};
 use tempfile::TempDir;
 
 /// Names of tables or columns that a message lists.

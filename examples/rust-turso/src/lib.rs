@@ -2,7 +2,7 @@
 //! `make -C examples rust-turso`, then `storebench --store-library examples/build/librust-turso.so ...`
 
 #[allow(dead_code)]
-#[path = "../../../crates/core/src/library/ffi.rs"]
+#[path = "../../../crates/model/src/library/ffi.rs"]
 mod ffi;
 mod store;
 

@@ -1,65 +1,31 @@
 //! Processes that work for this one: a server that a store has started, and what that starts. What they take is added to what
 //! this process takes. Limits hold them alone, in cgroups that this process stays out of.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::fs;
+use std::io;
 
 use procfs_core::FromRead;
 use procfs_core::process::{Stat, StatFlags};
 use storebench_model::result::Cpu;
-
-use crate::measure::cgroup::TrialCgroup;
-
-static SERVERS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
-
-static GROUPS: Mutex<Vec<TrialCgroup>> = Mutex::new(Vec::new());
-
-pub(crate) fn hold_in(groups: Vec<TrialCgroup>) {
-    *GROUPS.lock().unwrap_or_else(PoisonError::into_inner) = groups;
-}
-
-/// Whether cgroups hold servers, and not this process.
-pub fn is_held_apart() -> bool {
-    !groups().is_empty()
-}
-
-fn groups() -> Vec<TrialCgroup> {
-    GROUPS.lock().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
-/// Makes a server's process join the cgroups that hold servers, before it gives up the right to.
-pub fn enter(command: &mut Command) -> io::Result<()> {
-    for group in groups() {
-        let procs = group.folder.join("cgroup.procs");
-        let open = File::options().write(true).open(&procs);
-        let open =
-            open.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", procs.display())))?;
-        // SAFETY: between fork and exec the closure makes a system call and allocates nothing.
-        unsafe { command.pre_exec(move || (&open).write_all(b"0")) };
-    }
-    Ok(())
-}
+use storebench_model::server::processes as servers;
 
 /// Checks that all server processes, and not this one, are in the cgroups that hold servers, as the kernel says.
 pub(crate) fn check_held() -> Result<(), String> {
-    let groups = groups();
-    if groups.is_empty() {
+    let cgroups = servers::cgroups();
+    if cgroups.is_empty() {
         return Ok(());
     }
     let own_pid = std::process::id();
     for (pid, should_be_in) in processes().into_iter().map(|pid| (pid, true)).chain([(own_pid, false)]) {
         // One that has just ended is in none.
         let Ok(membership) = fs::read_to_string(format!("/proc/{pid}/cgroup")) else { continue };
-        for group in &groups {
-            let name = group.folder.file_name().unwrap_or_default().to_string_lossy();
+        for cgroup in &cgroups {
+            let name = cgroup.file_name().unwrap_or_default().to_string_lossy();
             let is_in = membership.lines().any(|line| line.ends_with(&format!("/{name}")));
             if is_in != should_be_in && !has_ended(pid) {
                 let (owner, should) =
                     if should_be_in { ("server's", "should") } else { ("trial's", "should not") };
-                return Err(format!("the {owner} process {pid} {should} be in {}", group.folder.display()));
+                return Err(format!("the {owner} process {pid} {should} be in {}", cgroup.display()));
             }
         }
     }
@@ -74,29 +40,9 @@ fn has_ended(pid: u32) -> bool {
     })
 }
 
-/// Adds a server that this process started, and waits for once it has [left](leave).
-pub fn join(server: u32) {
-    SERVERS.lock().unwrap_or_else(PoisonError::into_inner).push(server);
-}
-
-/// A server is about to be ended.
-pub fn leave(server: u32) {
-    SERVERS.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| *known != server);
-}
-
-/// Whether any is at work.
-pub fn is_there() -> bool {
-    count() > 0
-}
-
-/// The servers that are at work.
-pub fn count() -> usize {
-    SERVERS.lock().unwrap_or_else(PoisonError::into_inner).len()
-}
-
 /// The servers' processes.
 pub(super) fn processes() -> Vec<u32> {
-    with_children(SERVERS.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    with_children(servers::list())
 }
 
 fn with_children(mut pids: Vec<u32>) -> Vec<u32> {

@@ -11,6 +11,7 @@ use storebench_model::result::{Counters, Requests, UnknownFigure};
 
 use crate::measure::syncs::{self, Syncs};
 use crate::measure::{children, disk_requests, process};
+use storebench_model::server::processes;
 
 #[derive(Debug, Clone)]
 pub struct Snapshot {
@@ -51,7 +52,7 @@ impl Snapshot {
         let usage = process::usage_of(libc::RUSAGE_SELF);
         Snapshot {
             // A server makes syncs where they can't be counted.
-            syncs: (syncs::check_counting().is_ok() && !children::is_there()).then(syncs::count_all_threads),
+            syncs: (syncs::check_counting().is_ok() && !processes::is_there()).then(syncs::count_all_threads),
             bytes: bytes().ok(),
             minor_faults: usage.ru_minflt as u64,
             major_faults: usage.ru_majflt as u64,
@@ -88,7 +89,7 @@ impl Snapshot {
 pub fn unknown() -> Vec<UnknownFigure> {
     let unknown = |figure: &str, reason: String| UnknownFigure { figure: figure.into(), reason };
     let reason = match syncs::check_counting() {
-        Ok(()) => children::is_there().then_some(SERVER_UNCOUNTED),
+        Ok(()) => processes::is_there().then_some(SERVER_UNCOUNTED),
         Err(reason) => Some(reason),
     };
     let syncs = reason.map(|reason| unknown("syncs", reason.into()));
@@ -133,41 +134,17 @@ fn fields<const N: usize>(names: [&str; N]) -> io::Result<([u64; N], u64)> {
     Ok((numbers, length as u64))
 }
 
-impl Counters {
-    /// Both together; a counter that either lacks is missing.
-    pub fn plus(mut self, other: &Counters) -> Counters {
-        let sum = |first: Option<u64>, second: Option<u64>| Some(first? + second?);
-        for (call, number) in &other.syncs_by_call {
-            *self.syncs_by_call.entry(call.clone()).or_default() += number;
-        }
-        Counters {
-            syncs: sum(self.syncs, other.syncs),
-            sync_ns: sum(self.sync_ns, other.sync_ns),
-            syncs_by_call: self.syncs_by_call,
-            written_bytes: sum(self.written_bytes, other.written_bytes),
-            read_bytes: sum(self.read_bytes, other.read_bytes),
-            minor_faults: self.minor_faults + other.minor_faults,
-            major_faults: self.major_faults + other.major_faults,
-            voluntary_switches: self.voluntary_switches + other.voluntary_switches,
-            involuntary_switches: self.involuntary_switches + other.involuntary_switches,
-            cpu_ns: sum(self.cpu_ns, other.cpu_ns),
-            took_ns: sum(self.took_ns, other.took_ns),
-            disk: self.disk.zip(other.disk.as_ref()).map(|(first, second)| first.plus(second)),
+pub(crate) fn without_syncs(mut counters: Counters, excluded: &Syncs) -> Counters {
+    let subtract = |count: Option<u64>, excluded| count.map(|count| count.saturating_sub(excluded));
+    counters.syncs = subtract(counters.syncs, excluded.calls());
+    counters.sync_ns = subtract(counters.sync_ns, excluded.ns);
+    for (call, number) in excluded.by_call() {
+        if let Some(count) = counters.syncs_by_call.get_mut(&call) {
+            *count = count.saturating_sub(number);
         }
     }
-
-    pub(crate) fn without_syncs(mut self, excluded: &Syncs) -> Counters {
-        let subtract = |count: Option<u64>, excluded| count.map(|count| count.saturating_sub(excluded));
-        self.syncs = subtract(self.syncs, excluded.calls());
-        self.sync_ns = subtract(self.sync_ns, excluded.ns);
-        for (call, number) in excluded.by_call() {
-            if let Some(count) = self.syncs_by_call.get_mut(&call) {
-                *count = count.saturating_sub(number);
-            }
-        }
-        self.syncs_by_call.retain(|_, number| *number > 0);
-        self
-    }
+    counters.syncs_by_call.retain(|_, number| *number > 0);
+    counters
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -221,7 +198,7 @@ mod tests {
             syncs_by_call: [("fsync".to_owned(), 1), ("sync".to_owned(), 2)].into(),
             ..Counters::default()
         };
-        let rest = counters.without_syncs(&excluded);
+        let rest = without_syncs(counters, &excluded);
         assert_eq!((rest.syncs, rest.sync_ns), (Some(2), Some(7)));
         assert_eq!(rest.syncs_by_call, [("sync".to_owned(), 2)].into());
     }

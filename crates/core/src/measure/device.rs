@@ -125,17 +125,6 @@ fn parse(text: &str) -> Option<Traffic> {
     })
 }
 
-impl Traffic {
-    /// The traffic since `earlier`.
-    pub fn since(&self, earlier: &Traffic) -> Traffic {
-        Traffic {
-            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
-            written_bytes: self.written_bytes.saturating_sub(earlier.written_bytes),
-            flushes: self.flushes.zip(earlier.flushes).map(|(now, before)| now.saturating_sub(before)),
-        }
-    }
-}
-
 /// Hands all that is dirty in the file system of `folder` to its device. Not counted as a sync of the process.
 pub fn sync_file_system(folder: &Path) -> io::Result<()> {
     let fail =

@@ -96,16 +96,6 @@ pub(super) fn usage_of(who: libc::c_int) -> libc::rusage {
     }
 }
 
-impl Cpu {
-    /// The time that was used since `earlier`.
-    pub fn since(&self, earlier: &Cpu) -> Cpu {
-        Cpu {
-            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
-            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -43,11 +43,11 @@ impl ResourceProbe {
         let (mut before, mut due) = (self.take_sample(start), STEP);
         while work_end.recv_timeout(due.saturating_sub(start.elapsed())) == Err(RecvTimeoutError::Timeout) {
             let now = self.take_sample(start);
-            series.add(&before, &now);
+            add_second(&mut series, &before, &now);
             before = now;
             due += STEP;
         }
-        series.drop_incomplete()
+        drop_incomplete(series)
     }
 
     fn take_sample(&self, start: Instant) -> ResourceSample {
@@ -114,20 +114,18 @@ impl ResourceSample {
     }
 }
 
-impl ResourceSeries {
-    fn add(&mut self, before: &ResourceSample, now: &ResourceSample) {
-        self.at_s.push(round_to_thousandths(now.taken_at.as_secs_f64()));
-        for (name, value) in now.since(before) {
-            self.figures.entry(name.to_owned()).or_default().push(round_to_thousandths(value));
-        }
+fn add_second(series: &mut ResourceSeries, before: &ResourceSample, now: &ResourceSample) {
+    series.at_s.push(round_to_thousandths(now.taken_at.as_secs_f64()));
+    for (name, value) in now.since(before) {
+        series.figures.entry(name.to_owned()).or_default().push(round_to_thousandths(value));
     }
+}
 
-    /// Drops figures that lack a second: which one is not known.
-    fn drop_incomplete(mut self) -> ResourceSeries {
-        let seconds = self.at_s.len();
-        self.figures.retain(|_, values| values.len() == seconds);
-        self
-    }
+/// Drops figures that lack a second: which one is not known.
+fn drop_incomplete(mut series: ResourceSeries) -> ResourceSeries {
+    let seconds = series.at_s.len();
+    series.figures.retain(|_, values| values.len() == seconds);
+    series
 }
 
 /// Results hold many figures: three digits after the point are enough.
@@ -162,7 +160,7 @@ mod tests {
         let more = Activity { reads: 30, read_bytes: 5120, ..first };
         let later = Activity { written_bytes: 4096, waited_ms: 6000, busy_ms: 1000, ..more };
         let mut series = ResourceSeries::default();
-        series.add(&sample_at(1, Some(first), 0), &sample_at(3, Some(later), 500_000));
+        add_second(&mut series, &sample_at(1, Some(first), 0), &sample_at(3, Some(later), 500_000));
         let figures = |names: [&str; 2]| names.map(|name| series.figures[name].as_slice());
         assert_eq!(figures(["reads_per_s", "writes_per_s"]), [[10.0], [0.0]]);
         assert_eq!(figures(["read_bytes_per_s", "written_bytes_per_s"]), [[2048.0], [2048.0]]);
@@ -171,8 +169,8 @@ mod tests {
         assert_eq!(series.figures["processor_pressure"], [0.25]);
         assert!(!series.figures.contains_key("io_pressure"));
         // The device went away.
-        series.add(&sample_at(3, Some(later), 0), &sample_at(4, None, 0));
-        let complete = series.drop_incomplete();
+        add_second(&mut series, &sample_at(3, Some(later), 0), &sample_at(4, None, 0));
+        let complete = drop_incomplete(series);
         assert!(!complete.figures.contains_key("queue") && complete.figures.contains_key("memory_bytes"));
     }
 

@@ -12,6 +12,7 @@ use rustix::time::ClockId;
 use storebench_model::result::Rest;
 
 use crate::measure::{children, counters, process};
+use storebench_model::server::processes;
 
 pub const AT_MOST: Duration = Duration::from_secs(30);
 struct RestRule {
@@ -51,7 +52,7 @@ fn rest_rule(servers: usize) -> RestRule {
 }
 
 pub fn wait() -> Rest {
-    let rule = rest_rule(children::count());
+    let rule = rest_rule(processes::list().len());
     let start = Instant::now();
     let mut before = ActivitySample::now();
     let at_rest = wait_until_quiet(rule.quiet_steps, || {

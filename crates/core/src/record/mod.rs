@@ -7,9 +7,9 @@ pub mod text;
 
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 
+use pool::Pool;
 use storebench_model::cell::Data;
 use storebench_model::units::Sizes;
-use pool::Pool;
 
 pub(crate) const KEY_BYTES: usize = 32;
 

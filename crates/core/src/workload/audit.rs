@@ -5,10 +5,10 @@
 
 use std::time::{Duration, Instant};
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 use storebench_model::cell::Data;
 use storebench_model::result::{Audit, Disk, SPACE, StoredRecords, Warning};
 use storebench_model::store::{Session, Store, StoreError};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::record::{Key, Records};
 use crate::workload::bench::Bench;

@@ -10,7 +10,9 @@ mod trial;
 
 use std::sync::Mutex;
 
-use storebench_model::result::{ClientReport, Counters, Load, OperationResult, StoredRecords, WrittenRecords};
+use storebench_model::result::{
+    ClientReport, Counters, Load, OperationResult, StoredRecords, WrittenRecords,
+};
 use storebench_model::store::Session;
 
 use crate::measure::clock::Clock;

@@ -12,12 +12,13 @@ use storebench_model::cell::GuaranteeChoice;
 use storebench_model::result::Failure;
 use storebench_model::store::{Guarantee, OpenFn, Session, Store};
 
-use crate::measure::{children, syncs};
+use crate::measure::syncs;
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
 use crate::workload::workload_error::WorkloadError;
 use crate::workload::{store_trial, worker_pool};
 use steps::{CYCLE, expected, record_key, record_value, step};
+use storebench_model::server::processes;
 
 /// In bytes: many of them take little of a small disk.
 pub(super) const MOST_BYTES: usize = 2_000;
@@ -81,7 +82,7 @@ pub fn write(
 
 /// Whether the journal has all writes of the open store.
 pub(super) fn check_journal() -> Result<(), String> {
-    if children::is_there() { Err("a server writes where it can't be seen".into()) } else { Ok(()) }
+    if processes::is_there() { Err("a server writes where it can't be seen".into()) } else { Ok(()) }
 }
 
 pub(super) fn undo() -> Result<(), TrialError> {

@@ -7,6 +7,7 @@ use storebench_model::cell::Rate;
 use storebench_model::result::{Counters, OperationResult, PhaseRequests, Second};
 use storebench_model::units::CountRange;
 
+use crate::measure::counters;
 use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::mix::{Mix, PhaseWork};
@@ -108,7 +109,7 @@ impl Phase {
 
     /// Adds a round's counters, and the part of them that is not measured.
     pub fn count(&mut self, counters: Counters, untimed: &UntimedWork) {
-        let counters = counters.without_syncs(&untimed.syncs);
+        let counters = counters::without_syncs(counters, &untimed.syncs);
         self.counters = Some(match self.counters.take() {
             Some(earlier) => earlier.plus(&counters),
             None => counters,

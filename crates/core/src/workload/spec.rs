@@ -11,13 +11,13 @@ use storebench_model::store::{Library, OpenOptions, StoreDef};
 
 use crate::guard;
 use crate::measure::cgroup::TrialCgroup;
-use crate::measure::children;
 use crate::measure::device::DeviceSpec;
 use crate::measure::limit::LimitValues;
 use crate::workload::clients::link::ClientConnector;
 use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
 use crate::workload::workload_error::WorkloadError;
+use storebench_model::server::processes;
 
 /// The task of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -206,7 +206,7 @@ impl Spec {
         }
         let counting_group = self.group.as_ref().ok().filter(|group| !groups.contains(group));
         groups.extend(counting_group.cloned());
-        children::hold_in(groups);
+        processes::hold_in(groups.iter().map(|group| group.folder.clone()).collect());
         Ok(())
     }
 

@@ -6,13 +6,13 @@ mod tape;
 
 use std::fmt::Write;
 
-use xxhash_rust::xxh3::xxh3_64;
 use storebench_model::axis::Axis;
 use storebench_model::axis::device::values::{Pattern, Sync, SyncCall};
 use storebench_model::cell::Cell;
 use storebench_model::result::Measurements;
 use storebench_model::store::{Capabilities, OpenFn, StoreDef};
 use storebench_model::stores::{FLAT_FOLDER, MEMORY};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::device::{self, Amount, PreparedFile};
 use super::parameter::Parameters;

@@ -11,8 +11,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 use storebench_model::cell::Rate;
 use storebench_model::result::OperationResult;
-use storebench_model::store::sql::SqlSession;
 use storebench_model::store;
+use storebench_model::store::sql::SqlSession;
 
 use crate::measure::clock::Clock;
 use crate::workload::elapsed::TimedPart;

@@ -9,8 +9,8 @@ use rustix::fs::{SeekFrom as Sparse, seek};
 use rustix::io::Errno;
 
 use super::{STANDARD_INPUT, program, run};
-use storebench_model::axis::file_system::FileSystem;
 use storebench_core::kernel::system;
+use storebench_model::axis::file_system::FileSystem;
 
 /// Formats a new file of `bytes` bytes, which storebench has just made. The program gets the open file, so that it can't format another
 /// one that has its name by then. If the program fails, the error has its output.

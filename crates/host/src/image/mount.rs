@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use super::driver::{Driver, has_loop_devices, helper};
 use super::loop_device::{LoopDevice, devices_of};
 use super::{program, run};
-use storebench_model::axis::file_system::FileSystem;
 use storebench_core::kernel::mounts::{self, Mount};
 use storebench_core::kernel::system;
-use storebench_core::{server, simulated};
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::{server, simulated};
 
 /// The longest wait for what ends or mounts by itself.
 const PATIENCE: Duration = Duration::from_secs(10);

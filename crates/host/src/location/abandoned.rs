@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::directory::{self, PREFIX};
 use crate::stage::ledger::{self, LedgerState};
-use storebench_model::error::{Error, Result};
 use storebench_core::guard::Folder;
+use storebench_model::error::{Error, Result};
 
 /// The work folders that were found in a directory.
 #[derive(Debug, Default, PartialEq, Eq)]

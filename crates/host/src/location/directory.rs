@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::stage::ledger::{self, Ledger};
 use crate::stage::{Holdings, Stage};
-use storebench_model::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
 use storebench_core::kernel::system;
 use storebench_core::measure::probe::{self, Probe};
+use storebench_model::error::{Error, Exit, Result};
 
 /// The prefix of the names of work folders; the number of the process that made it follows.
 pub(super) const PREFIX: &str = "storebench-work-";

@@ -12,11 +12,11 @@ use super::directory::WorkFolder;
 use crate::background::available;
 use crate::image::{Driver, MountedImage, driver, journal, make, mount, repair};
 use crate::stage::{self, Stage};
+use storebench_core::kernel::room;
+use storebench_core::measure::probe::{self, Probe};
 use storebench_model::axis::file_system::FileSystem;
 use storebench_model::axis::file_system::kind::WITHOUT_ROOT;
 use storebench_model::error::{Error, Exit, Result};
-use storebench_core::kernel::room;
-use storebench_core::measure::probe::{self, Probe};
 pub use storebench_model::simulated::TracePart;
 use storebench_model::simulated::{DISK, DiskService, ServedDisk, SimulatedDisk};
 

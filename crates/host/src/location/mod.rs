@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use self::directory::WorkFolder;
 use self::image::Template;
+use storebench_core::measure::probe::Probe;
 use storebench_model::axis::file_system::FileSystem;
 use storebench_model::error::Result;
-use storebench_core::measure::probe::Probe;
 use storebench_model::result::StorageBacking;
 use storebench_model::simulated::SimulatedDisk;
 

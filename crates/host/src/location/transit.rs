@@ -10,8 +10,8 @@ use storebench_disk::transit::Transit;
 
 use super::directory::WorkFolder;
 use crate::image::LoopDevice;
-use storebench_model::error::{Error, Result};
 use storebench_core::kernel::system;
+use storebench_model::error::{Error, Result};
 use storebench_model::simulated::{DISK, DiskService, ServedDisk, SimulatedDisk, TracePart};
 
 /// The name of its disk and of its image in a work folder.

@@ -8,10 +8,10 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::other_keys::{Fields, OtherKeys};
+use storebench_core::workload::table::Workload;
 use storebench_model::axis::read::ValueListWriter;
 use storebench_model::axis::{Axis, Value};
 use storebench_model::sanitize::piece;
-use storebench_core::workload::table::Workload;
 
 /// Axes that stay combined when each other axis is varied alone: what is compared, and what is never mixed.
 pub const ALWAYS_CROSSED: [Axis; 2] = [Axis::STORE, Axis::GUARANTEE];

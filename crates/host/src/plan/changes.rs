@@ -4,9 +4,9 @@ use serde::{Deserialize, Deserializer};
 
 use super::other_keys::{Fields, OtherKeys};
 use super::{Axes, Bytes, Percent, Period, Plan, Settings};
+use storebench_core::workload::parameter::Parameters;
 use storebench_model::axis::Axis;
 use storebench_model::units::parse_whole;
-use storebench_core::workload::parameter::Parameters;
 
 /// A partial plan: what it names takes the place of what a plan has. Its fields are keys of presets and options of `run`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, clap::Args)]

@@ -6,9 +6,9 @@ use super::other_keys::{Fields, OtherKeys};
 use super::paired::steps;
 use super::{Axes, Bytes, Plan};
 use crate::schedule::spread;
+use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_model::axis::Axis;
 use storebench_model::cell::Cell;
-use storebench_core::workload::crud::parameters::CrudParameters;
 
 /// The combinations that a plan's claims are about unless they narrow it: the full study, which runs keep however they were narrowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

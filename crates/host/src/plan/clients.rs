@@ -1,8 +1,8 @@
 //! Checks a plan's clients: other machines that run its sessions.
 
 use super::Plan;
-use storebench_model::sanitize::piece;
 use storebench_core::workload::table;
+use storebench_model::sanitize::piece;
 
 impl Plan {
     /// Checks that the sessions can be spread over the clients, whatever the store.

@@ -3,15 +3,15 @@
 use super::Plan;
 use super::named_items::NamedItems;
 use crate::machine::{self, Core, Machine};
-use storebench_model::axis::Axis;
-use storebench_model::axis::file_system::FileSystem;
-use storebench_model::cell::Cell;
 use storebench_core::measure::probe::Probe;
-use storebench_model::result::FaultKind;
-use storebench_model::store::StoreDef;
 use storebench_core::workload::case::{Case, TimeEstimate};
 use storebench_core::workload::parameter::AfterLoad;
 use storebench_core::workload::recover;
+use storebench_model::axis::Axis;
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::cell::Cell;
+use storebench_model::result::FaultKind;
+use storebench_model::store::StoreDef;
 
 impl Plan {
     /// A machine by its name: the plan's own, or a shipped one. None is called `here`.

@@ -5,9 +5,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAcces
 use serde::forward_to_deserialize_any;
 
 use super::Axes;
+use storebench_core::workload::parameter::Parameters;
 use storebench_model::axis::Axis;
 use storebench_model::axis::read::{KeySeed, ValueListSeed};
-use storebench_core::workload::parameter::Parameters;
 
 /// The further keys of a table; `None` for a kind that it can't have.
 #[derive(Debug, Default)]

@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 
 use crate::runner::child_process::{self, ProcessEnd, TimeLimit, interruption};
 use crate::runner::trial_ipc::{self, REPORT, SPEC};
-use storebench_model::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::workload::spec::Spec;
+use storebench_model::error::{Error, Result};
 
 /// The end of a process, and its report.
 pub type ProcessOutcome<T> = (ProcessEnd, std::result::Result<T, String>);

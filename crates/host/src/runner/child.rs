@@ -7,16 +7,18 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::folder::with_room;
-use storebench_model::error::{self, Error, Exit};
-use storebench_core::measure::{children, disk_requests, limit, syncs};
-use storebench_model::result::{Failure, LimitKind, Measurements};
-use storebench_model::store::StoreDef;
+use storebench_core::guard;
+use storebench_core::measure::{disk_requests, limit, syncs};
 use storebench_core::workload::clients::link::ClientConnector;
 use storebench_core::workload::kill::{self, KillMessage};
 use storebench_core::workload::spec::{CheckPart, KillPart, Report, Spec, TrialContext, TrialError};
 use storebench_core::workload::step::Step;
 use storebench_core::workload::{cut, progress_shm, recover};
-use storebench_core::{guard, library, lifeline};
+use storebench_model::error::{self, Error, Exit};
+use storebench_model::result::{Failure, LimitKind, Measurements};
+use storebench_model::server::processes;
+use storebench_model::store::StoreDef;
+use storebench_model::{library, lifeline};
 
 /// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`. `reach` is the way to clients. Fails when
 /// either file can't be used; every other error is in the report. A disk that can't take the report has a separate exit code, which
@@ -107,7 +109,7 @@ fn write(report: &impl Serialize, out: &Path) -> error::Result<()> {
 fn with_warnings(mut measured: Measurements, spec: &Spec) -> Measurements {
     let share = spec.limits.as_ref().and_then(|limits| limits.value_of(LimitKind::Share));
     // A server that is limited alone can't be separated from its client, whose time is not limited.
-    let share = share.filter(|_| !children::is_held_apart());
+    let share = share.filter(|_| !processes::is_held_apart());
     let warnings = share.map(|millionths| limit::beyond_share(&measured, millionths));
     measured.warnings.extend(warnings.unwrap_or_default());
     measured

@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
-use storebench_model::error::{Error, Exit};
-use storebench_model::result::Failure;
 use storebench_core::workload::load_progress::LoadProgress;
 use storebench_core::workload::progress_shm;
 use storebench_core::workload::step::{BegunSteps, Step};
-use storebench_core::{lifeline, read_limited};
+use storebench_model::error::{Error, Exit};
+use storebench_model::result::Failure;
+use storebench_model::{lifeline, read_limited};
 
 /// The bytes at the end of a log that are searched for a process's last message.
 const LAST_BYTES: u64 = 1 << 20;

@@ -21,11 +21,11 @@ use crate::location::image::{Template, TracePart};
 use crate::runner::check_process::{CheckRoom, ProcessOutcome};
 use crate::runner::child_process::{ProcessEnd, TimeLimit};
 use crate::stage::Stage;
+use storebench_core::workload::cut::{CutMessage, StateReport};
+use storebench_core::workload::spec::{CheckPart, CutPart, Spec};
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::result::{BadState, Control, CutCheck, CutResults, Failure, StateFinding};
 use storebench_model::store::Guarantee;
-use storebench_core::workload::cut::{CutMessage, StateReport};
-use storebench_core::workload::spec::{CheckPart, CutPart, Spec};
 
 const RECORDING: TimeLimit =
     TimeLimit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the cut check's" };

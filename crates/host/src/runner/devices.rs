@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use storebench_model::cell::LocationOnDisk;
 use storebench_core::measure::device::{self, BlockDevice, DeviceSpec};
 use storebench_core::measure::environment;
+use storebench_model::cell::LocationOnDisk;
 use storebench_model::result::LocationInfo;
 use storebench_model::test_hooks;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use storebench_core::workload::load_progress::LoadProgress;
 use storebench_model::cell::Cell;
 use storebench_model::result::TrialResult;
-use storebench_core::workload::load_progress::LoadProgress;
 
 /// An event.
 #[derive(Debug)]

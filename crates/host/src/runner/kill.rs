@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use crate::runner::check_process::{CheckRoom, ProcessOutcome};
 use crate::runner::child_process::{ProcessEnd, TimeLimit};
 use crate::runner::run_request::RunRequest;
+use storebench_core::guard;
+use storebench_core::workload::kill::KillMessage;
+use storebench_core::workload::spec::{CheckPart, KillPart, Spec};
 use storebench_model::cell::Cell;
 use storebench_model::error::{Error, Result};
-use storebench_core::guard;
 use storebench_model::result::{Failure, KillCheck, Measurements, TrialResult};
 use storebench_model::server::running;
 use storebench_model::store::{Guarantee, StoreKind};
-use storebench_core::workload::kill::KillMessage;
-use storebench_core::workload::spec::{CheckPart, KillPart, Spec};
 
 const LIMIT: TimeLimit =
     TimeLimit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the kill check's" };

@@ -7,12 +7,12 @@ use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::runner::devices;
 use crate::stage::Stage;
-use storebench_model::cell::{Cell, HERE};
 use storebench_core::measure::cgroup::{CgroupParent, TrialCgroup};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::limit::{
     HeldLimit, LimitCounts, LimitDecisions, LimitMechanism, LimitSupport, LimitValues, evidence, hold, slices,
 };
+use storebench_model::cell::{Cell, HERE};
 use storebench_model::read_limited;
 use storebench_model::result::{LeftOutReason, LimitKind, LimitReport, LocationInfo, MachineReport};
 use storebench_model::units::rough_bytes;

@@ -9,11 +9,11 @@ use crate::location::{Location, transit};
 use crate::runner::devices;
 use crate::runner::run_request::RunRequest;
 use crate::stage::Stage;
-use storebench_model::cell::{Cell, LocationOnDisk};
-use storebench_model::error::{Error, Result};
 use storebench_core::measure::cgroup;
 use storebench_core::measure::device::DeviceSpec;
 use storebench_core::measure::probe::{self, Probe};
+use storebench_model::cell::{Cell, LocationOnDisk};
+use storebench_model::error::{Error, Result};
 use storebench_model::result::Transit;
 use storebench_model::store::{self, StoreKind};
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::plan::Plan;
 use crate::runner::run_request::RunRequest;
-use storebench_model::cell::{Cell, LocationOnDisk};
 use storebench_core::measure::probe::Probe;
+use storebench_model::cell::{Cell, LocationOnDisk};
 use storebench_model::store::StoreDef;
 
 /// The rest of a run's time: estimates of the cells, scaled by their accuracy so far.

@@ -17,10 +17,10 @@ use crate::runner::run_request::RunRequest;
 use crate::runner::trial::{self, Trial};
 use crate::runner::trial_ipc;
 use crate::schedule;
-use storebench_model::cell::Cell;
-use storebench_model::error::{Error, Exit, Result};
 use storebench_core::measure::cgroup;
 use storebench_core::measure::limit::LimitSupport;
+use storebench_model::cell::Cell;
+use storebench_model::error::{Error, Exit, Result};
 use storebench_model::result::{Failure, Outcome, TrialResult};
 
 /// The end of a run.

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::runner::event::{Event, Listener};
+use storebench_core::workload::load_progress::LoadProgress;
 use storebench_model::result::Outcome;
 use storebench_model::sanitize;
 use storebench_model::units::{plural, rough_duration, with_commas};
-use storebench_core::workload::load_progress::LoadProgress;
 
 /// The listener that suits standard error.
 pub fn listener() -> Box<dyn Listener> {
@@ -162,9 +162,9 @@ fn complaint(cell: &str, outcome: &Outcome) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use storebench_core::workload::load_progress::ProgressKind;
     use storebench_model::cell::Cell;
     use storebench_model::result::TrialResult;
-    use storebench_core::workload::load_progress::ProgressKind;
 
     #[test]
     fn lines_tell_of_the_start_of_failures_and_of_the_end() {

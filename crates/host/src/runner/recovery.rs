@@ -7,12 +7,12 @@ use storebench_disk::random::Random;
 use crate::runner::check_process::CheckRoom;
 use crate::runner::child_process::{ProcessEnd, TimeLimit};
 use crate::runner::kill::{CheckOutcome, empty};
-use storebench_model::error::Result;
 use storebench_core::measure::page_cache;
-use storebench_model::result::{Failure, Recovery, RecoveryCheck, Reopening};
-use storebench_model::units::plural;
 use storebench_core::workload::recover::RecoveryMessage;
 use storebench_core::workload::spec::{CheckPart, RecoverEnd, RecoverPart, Spec};
+use storebench_model::error::Result;
+use storebench_model::result::{Failure, Recovery, RecoveryCheck, Reopening};
+use storebench_model::units::plural;
 
 /// The kills of a store of one size with its files in memory.
 const KILLS: usize = 5;

@@ -13,12 +13,12 @@ use crate::plan::{Period, Plan};
 use crate::runner::locations::{TrialFolder, trial_bytes};
 use crate::runner::run_request::RunRequest;
 use crate::runner::trial::Trial;
+use storebench_core::measure::limit::LimitSupport;
+use storebench_core::workload::parameter::Count;
 use storebench_model::cell::{Axis, Cell};
 use storebench_model::error::{Error, Result};
-use storebench_core::measure::limit::LimitSupport;
 use storebench_model::result::{Failure, Outcome, TrialResult};
 use storebench_model::server::says_which;
-use storebench_core::workload::parameter::Count;
 
 /// The longest that a value is tried.
 const TIMEOUT: Duration = Duration::from_secs(30);

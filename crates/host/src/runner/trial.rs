@@ -19,8 +19,7 @@ use crate::runner::run_request::RunRequest;
 use crate::runner::trial_ipc::{self, LIMITS, REPORT, SPEC};
 use crate::stage::Stage;
 use crate::{background, schedule};
-use storebench_model::cell::{Background, Cell, HERE};
-use storebench_model::error::{Error, Exit, Result};
+use storebench_core::guard;
 use storebench_core::kernel::room;
 use storebench_core::measure::cgroup::{self, TrialCgroup};
 use storebench_core::measure::device::BlockDevice;
@@ -28,14 +27,16 @@ use storebench_core::measure::limit::LimitSupport;
 use storebench_core::measure::probe::Probe;
 use storebench_core::measure::resources::ResourceProbe;
 use storebench_core::measure::{environment, other_load};
-use storebench_model::result::{
-    BackgroundReport, DiskReport, FORMAT_VERSION, Failure, Outcome, ResourceSeries, Transit, TrialResult,
-};
 use storebench_core::workload::audit;
 use storebench_core::workload::case::TimeEstimate;
 use storebench_core::workload::load_progress::LoadProgress;
 use storebench_core::workload::spec::{Report, Spec};
-use storebench_core::{guard, test_hooks};
+use storebench_model::cell::{Background, Cell, HERE};
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::{
+    BackgroundReport, DiskReport, FORMAT_VERSION, Failure, Outcome, ResourceSeries, Transit, TrialResult,
+};
+use storebench_model::test_hooks;
 
 mod checks;
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use crate::folder::{read_file, with_room};
-use storebench_model::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::workload::spec::Spec;
+use storebench_model::error::{Error, Result};
 
 /// The process's task.
 pub const SPEC: &str = "trial.json";

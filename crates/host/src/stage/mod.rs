@@ -19,9 +19,9 @@ pub use note::STORE;
 use note::{Note, Owner};
 use process::Process;
 use spread::Spread;
-use storebench_model::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
 use storebench_core::measure::cgroup::{CgroupParent, HeldCgroup, TrialCgroup};
+use storebench_model::error::{Error, Exit, Result};
 use storebench_model::server::running;
 use storebench_model::simulated::{DISK, ServedDisk};
 

@@ -10,7 +10,7 @@ use procfs_core::process::Stat;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::{Deserialize, Serialize};
 
-use storebench_core::{lifeline, simulated};
+use storebench_model::{lifeline, simulated};
 
 /// The longest that a killed process may take to end.
 const LONGEST_END: Duration = Duration::from_secs(5);

@@ -6,7 +6,7 @@ use super::words::{named, one_of};
 use crate::units::parse_count;
 
 /// How a set of constant size is written again and again.
-pub(crate) const CHURNS: &[&str] = &["uniform", "zipfian", "waves", "replace", "queue", "log"];
+pub const CHURNS: &[&str] = &["uniform", "zipfian", "waves", "replace", "queue", "log"];
 
 pub(super) static CHURN: AxisDef = AxisDef {
     help: "life: how the set is written: uniform and zipfian overwrite records, waves with values that grow and shrink, replace removes one and inserts another, queue removes the oldest, log the oldest 100 at once",
@@ -19,7 +19,7 @@ pub(super) static CHURN: AxisDef = AxisDef {
 };
 
 /// What reads while the set is written.
-pub(crate) const READERS: &[&str] = &["none", "held", "backup"];
+pub const READERS: &[&str] = &["none", "held", "backup"];
 
 pub(super) static READER: AxisDef = AxisDef {
     help: "life: who reads while the set is written: nobody (none), one who began before and is held (held), as a long report is, or a backup that the engine makes in each tenth (backup)",
@@ -36,7 +36,7 @@ pub(super) static READER: AxisDef = AxisDef {
 };
 
 /// What else writes.
-pub(crate) const WRITERS: &[&str] = &["none", "batch"];
+pub const WRITERS: &[&str] = &["none", "batch"];
 
 pub(super) static WRITER: AxisDef = AxisDef {
     help: "life: who else writes: nobody (none), or one who inserts a tenth as many records in one batch, and removes them, in each tenth (batch)",
@@ -49,7 +49,7 @@ pub(super) static WRITER: AxisDef = AxisDef {
 };
 
 /// What runs while a store reclaims space.
-pub(crate) const SPACE_RECLAIM_KINDS: &[&str] = &["alone", "concurrent"];
+pub const SPACE_RECLAIM_KINDS: &[&str] = &["alone", "concurrent"];
 
 pub(super) static SPACE_RECLAIM: AxisDef = AxisDef {
     help: "life: whether the store reclaims space while nobody works on it (alone), or while one session reads records and another overwrites them (concurrent)",

@@ -163,7 +163,8 @@ pub enum Compression {
 words!(Compression, "{} is no way to compress: use auto, on or off");
 
 impl Compression {
-    pub(crate) fn is_on(self, data: Data) -> bool {
+    /// Whether such data are compressed.
+    pub fn is_on(self, data: Data) -> bool {
         self == Compression::On || (self == Compression::Auto && data == Data::Compressible)
     }
 }

@@ -14,9 +14,10 @@ pub const OWN: &str = "own:";
 const LONGEST: usize = 60;
 
 /// YCSB's own zipfian law; its files call it `zipfian`, which here is the exact law.
-pub(crate) const ZIPFIAN_YCSB: &str = "zipfian-ycsb";
+pub const ZIPFIAN_YCSB: &str = "zipfian-ycsb";
 
-pub(crate) const DISTRIBUTIONS: &[&str] =
+/// The ways to choose records, by name.
+pub const DISTRIBUTIONS: &[&str] =
     &["default", "uniform", "zipfian", ZIPFIAN_YCSB, "latest", "hotspot", "exponential", "sequential"];
 
 pub(super) static WORKLOAD: AxisDef = AxisDef {

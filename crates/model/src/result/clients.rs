@@ -47,7 +47,7 @@ pub struct ClientPhase {
 
 impl ClientPhase {
     /// Why the client and not the store may have been the limit, if so.
-    pub(crate) fn saturation(&self) -> Option<String> {
+    pub fn saturation(&self) -> Option<String> {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         let busy = self.busy_share.unwrap_or(0.0).max(self.cpu_share);
         if busy > MOST_BUSY {

@@ -34,6 +34,16 @@ pub struct Cpu {
     pub system_ns: u64,
 }
 
+impl Cpu {
+    /// The time that was used since `earlier`.
+    pub fn since(&self, earlier: &Cpu) -> Cpu {
+        Cpu {
+            user_ns: self.user_ns.saturating_sub(earlier.user_ns),
+            system_ns: self.system_ns.saturating_sub(earlier.system_ns),
+        }
+    }
+}
+
 /// The store's files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disk {
@@ -448,7 +458,7 @@ pub struct Reopening {
 /// The name of the syncs that a library counts itself.
 pub const COUNTED_BY_LIBRARY: &str = "syncs, as the library counts them";
 /// For a library that counts no syncs.
-pub(crate) const LIBRARY_SYNCS: &str = "syncs of the library";
+pub const LIBRARY_SYNCS: &str = "syncs of the library";
 
 impl Measurements {
     /// Whether nothing but the library's own report says that it keeps `power`: its calls are not seen.

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::unsupported::UnsupportedReason;
 use crate::store::Guarantee;
 use crate::units::{plural, rough_bytes};
-use crate::workload::device::fault::UnsupportedReason;
 
 /// Why a combination is left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

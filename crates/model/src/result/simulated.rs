@@ -7,7 +7,7 @@ use storebench_disk::transit::Transit;
 use super::{Measurements, OperationResult, Warning};
 
 /// The share of its model's busy time by which a simulated disk may answer late: beyond it, times are the host's.
-pub(crate) const MOST_LATE: f64 = 0.1;
+pub const MOST_LATE: f64 = 0.1;
 
 /// The simulated disk under a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

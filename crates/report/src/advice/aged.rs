@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use storebench_host::run::Run;
 use storebench_model::cell::{Axis, Cell};
 use storebench_model::result::{Disk, Measurements, OVERALL};
 use storebench_model::store::{AgingRisk, Caution};
 use storebench_model::units::{Period, plural, rough_bytes, rough_duration, three_digits};
-use storebench_host::run::Run;
 
 use super::answer::Advice;
 use super::ratios::times_measured;
@@ -257,8 +257,8 @@ fn long_duration(duration: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_model::result::{Pauses, ReclaimResult, Samples, SpaceReclaim, UpkeepCount};
     use storebench_host::plan;
+    use storebench_model::result::{Pauses, ReclaimResult, Samples, SpaceReclaim, UpkeepCount};
 
     use super::super::question::Question;
     use super::super::tests::{advice, question};

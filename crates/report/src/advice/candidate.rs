@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+use storebench_core::workload::operation::Operation;
 use storebench_model::store::{Danger, Guarantee, Setting};
 use storebench_model::units::CountRange;
-use storebench_core::workload::operation::Operation;
 
 use super::figures::{Figures, StoreFigures};
 use super::question::{Goal, Question};

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use storebench_host::run::Run;
 use storebench_model::cell::{Axis, Cell};
 use storebench_model::result::{LeftOutCell, Measurements, TrialResult};
 use storebench_model::store::{Guarantee, NODES, ROUND_TRIP, StoreDef, StoreKind};
 use storebench_model::units::{plural, three_digits};
-use storebench_host::run::Run;
 
 use super::answer::Advice;
 use super::figures::time_ns;

@@ -1,9 +1,9 @@
 //! Cold reads: how the stores of an answer compare when the page cache is empty.
 
+use storebench_core::workload::operation::Operation;
 use storebench_model::cell::{Axis, Cache};
 use storebench_model::store::StoreDef;
 use storebench_model::units::three_digits;
-use storebench_core::workload::operation::Operation;
 
 use super::figures::StoreFigures as Weights;
 use super::question::Question;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use indexmap::IndexMap;
-use storebench_model::result::Measurements;
 use storebench_core::workload::operation::Operation;
+use storebench_model::result::Measurements;
 
 use super::question::{Goal, Mix, Question};
 use crate::column::MEAN_LATENCY;

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
+pub use storebench_core::workload::mix::Mix;
+use storebench_core::workload::operation::Operation;
 use storebench_model::axis::table::HERE;
 use storebench_model::cell::Data;
 use storebench_model::store::Guarantee;
 use storebench_model::units::{Period, Sizes, plural, rough_bytes};
 use storebench_model::words::words;
-pub use storebench_core::workload::mix::Mix;
-use storebench_core::workload::operation::Operation;
 
 /// The question that advice answers.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,9 +1,9 @@
 //! Changes of a question that would change its answer: another goal, another share of gets, other records.
 
+use storebench_core::workload::operation::Operation;
 use storebench_model::result::RunHeader;
 use storebench_model::store::StoreDef;
 use storebench_model::units::{CountRange, Sizes};
-use storebench_core::workload::operation::Operation;
 
 use super::danger::avoided;
 use super::figures::{StoreFigures, fits_in_memory, goal_terms, weigh_stores};

@@ -1,9 +1,9 @@
 //! The sentences of an answer, for terminal and page alike.
 
+use storebench_core::workload::operation::Operation;
 use storebench_model::result::LocationInfo;
 use storebench_model::store::Guarantee;
 use storebench_model::units::{plural, rough_bytes, three_digits, with_commas};
-use storebench_core::workload::operation::Operation;
 
 use super::absent::NO_TURN;
 use super::answer::Advice;

@@ -1,8 +1,8 @@
+use storebench_host::run::Run;
 use storebench_model::result::{LeftOutCell, LeftOutReason, StoreInfo};
 use storebench_model::store::{Capabilities, Guarantee, GuaranteeOffer, StoreKind};
 use storebench_model::stores::NULL;
 use storebench_model::units::{CountRange, SizeRange};
-use storebench_host::run::Run;
 
 use super::absent::{NO_TURN, NOT_CHOSEN};
 use super::other_store::{OtherStore, OtherStoreReason};

@@ -2,9 +2,9 @@
 
 use hdrhistogram::Histogram;
 use storebench_core::measure::latency;
+use storebench_host::run::Run;
 use storebench_model::result::{OperationResult, TrialResult};
 use storebench_model::units::with_commas;
-use storebench_host::run::Run;
 
 /// The relative difference that rounding can make between a written and a computed mean.
 const ROUNDING: f64 = 1e-9;

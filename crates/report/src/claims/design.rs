@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use storebench_host::plan::ClaimsOver;
 use storebench_model::axis::{Axis, Form, Value};
 use storebench_model::cell::Cell;
-use storebench_host::plan::ClaimsOver;
 
 use super::claim::{Average, Claim};
 use super::expect::Expect;

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
+use storebench_core::workload::table::Workload;
+use storebench_host::plan::{ClaimsOver, Plan, STUDIES, explain};
 use storebench_model::axis::{Axis, Form, Role, Value};
 use storebench_model::cell::Cell;
 use storebench_model::error::{Error, Exit, Result, meant};
 use storebench_model::sanitize::{quoted, shortened};
-use storebench_core::workload::table::Workload;
-use storebench_host::plan::{ClaimsOver, Plan, STUDIES, explain};
 use toml::Spanned;
 
 use super::claim::Claim;

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 
 use serde::Serialize;
+use storebench_host::run::Run;
 use storebench_model::axis::Value;
 use storebench_model::cell::{Axis, Cell};
 use storebench_model::sanitize::quoted;
 use storebench_model::units::parse_bytes;
-use storebench_host::run::Run;
 
 use crate::data::method;
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
+use storebench_host::run::Run;
 use storebench_model::cell::Cell;
 use storebench_model::result::{LeftOutReason, Measurements, Outcome, TrialResult};
 use storebench_model::store::Guarantee;
 use storebench_model::words::words;
-use storebench_host::run::Run;
 
 use crate::column::Column;
 use crate::data::method::{Method, SEED};

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use storebench_host::run::Run;
 use storebench_model::cell::Axis;
 use storebench_model::result::{LocationInfo, RunHeader};
 use storebench_model::units::rough_bytes;
-use storebench_host::run::Run;
 
 use super::across::Across;
 use crate::data::builds_compared;

@@ -1,8 +1,8 @@
+use storebench_host::run::Run;
 use storebench_model::cell::Data;
 use storebench_model::result::{LeftOutCell, LeftOutReason, Requests};
 use storebench_model::store::Setting;
 use storebench_model::units::{CountRange, SizeRange};
-use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
 
 use super::run_differences::tests::run_with_flags;

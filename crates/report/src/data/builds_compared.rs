@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_model::store::StoreBuild;
 use storebench_host::run::Run;
+use storebench_model::store::StoreBuild;
 
 /// How each run's environment differs from another's, by key: `kernel 6.1`, `sqlite 3.40.1`, `rocksdb built with -march=native`.
 pub fn environment_differences(runs: &[Run]) -> Vec<Vec<(String, String)>> {

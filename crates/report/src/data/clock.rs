@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use storebench_core::measure::clock::{HIDDEN_NS, HIDDEN_SHARE, TSC};
+use storebench_core::workload::operation::Operation;
 use storebench_model::result::{Environment, OVERALL};
 use storebench_model::units::rough_ns;
-use storebench_core::workload::operation::Operation;
 
 use super::merge::Merged;
 use crate::column::{ClockLimit, Column, MEAN_LATENCY};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use storebench_host::run::Run;
 use storebench_model::axis::table::HERE;
 use storebench_model::cell::{Axis, Cell};
 use storebench_model::result::{LocationInfo, OperationResult, RunHeader};
-use storebench_host::run::Run;
 
 use super::{moment, planned_trials, spread};
 use crate::column::Unit;

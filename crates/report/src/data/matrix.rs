@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use indexmap::{IndexMap, IndexSet};
 use serde::{Serialize, Serializer};
+use storebench_core::workload::table::{Headline, Workload};
 use storebench_model::axis::Role;
 use storebench_model::cell::{Cell, GuaranteeChoice};
 use storebench_model::result::{Measurements, OVERALL, Outcome, RunHeader, SPACE};
 use storebench_model::store::Guarantee;
-use storebench_core::workload::table::{Headline, Workload};
 
 use super::absence_reason::AbsenceReason;
 use super::clock;

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
+use storebench_core::workload::table::Workload;
+use storebench_host::run::Run;
 use storebench_model::cell::{Axis, Cell, GuaranteeChoice};
 use storebench_model::result::{LeftOutReason, Measurements, RunHeader, TrialResult};
 use storebench_model::store::{Guarantee, Loss, StoreDef, StoreKind};
-use storebench_core::workload::table::Workload;
-use storebench_host::run::Run;
 
 use crate::claims::StudyClaims;
 use crate::data::absence_reason::AbsenceReason;

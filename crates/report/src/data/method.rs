@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_model::cell::{Axis, Cell, Tuning};
 use storebench_core::workload::parameter::AfterLoad;
 use storebench_host::run::Run;
+use storebench_model::cell::{Axis, Cell, Tuning};
 use toml::{Table, Value};
 
 use crate::data::builds_compared;

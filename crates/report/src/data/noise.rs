@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
+use storebench_host::run::Run;
 use storebench_model::cell::Cell;
 use storebench_model::result::TrialResult;
 use storebench_model::units::three_digits;
-use storebench_host::run::Run;
 
 use crate::stats::{Estimate, geometric_mean, median};
 

@@ -28,8 +28,8 @@ pub fn describe_pace(merged: &Merged<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_model::store::Setting;
     use storebench_core::workload::replay::SPEED_REACHED;
+    use storebench_model::store::Setting;
 
     use super::*;
     use crate::data::samples::{Sample, run};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use storebench_model::result::LocationInfo;
 use storebench_host::run::Run;
+use storebench_model::result::LocationInfo;
 
 /// A run with fewer trials than its plan asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,10 +33,10 @@ pub fn unfinished(run: &Run) -> Option<UnfinishedRun> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_model::axis::{Axis, Value};
-    use storebench_model::result::{LeftOutCell, LeftOutReason, PlanParts};
     use storebench_host::plan::Plan;
     use storebench_host::schedule::{self, LocationRoom};
+    use storebench_model::axis::{Axis, Value};
+    use storebench_model::result::{LeftOutCell, LeftOutReason, PlanParts};
 
     use super::*;
     use crate::data::samples::{Sample, blocks};

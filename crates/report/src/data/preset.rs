@@ -1,10 +1,10 @@
 //! The preset of a run, and what is smaller in its plan, or other, than in the paper.
 
 use indexmap::IndexSet;
-use storebench_model::axis::{Axis, Value};
-use storebench_model::units::{Period, rough_duration, with_commas};
 use storebench_host::plan::{Plan, STUDIES};
 use storebench_host::run::Run;
+use storebench_model::axis::{Axis, Value};
+use storebench_model::units::{Period, rough_duration, with_commas};
 
 /// The preset of a study that has its paper's whole design; where it has none, the study itself does.
 const FULL_PRESET: &str = "paper-full";

@@ -149,8 +149,8 @@ fn value_bytes(round: &Round) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use storebench_model::result::{DISK_GROWTH, Warning};
     use storebench_host::run::Run;
+    use storebench_model::result::{DISK_GROWTH, Warning};
 
     use super::*;
     use crate::data::merge::Merged;

@@ -6,11 +6,11 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use indexmap::IndexSet;
 use serde_json::{Value, json};
+use storebench_host::run::Run;
 use storebench_model::cell::{Axis, Background, Cell, DEFAULT_PLACE, Data, GuaranteeChoice};
 use storebench_model::result::*;
 use storebench_model::store::{Guarantee, Setting, StoreBuild};
 use storebench_model::units::{CountRange, SizeRange};
-use storebench_host::run::Run;
 
 const STARTED: &str = "2025-01-02T03:04:05Z";
 

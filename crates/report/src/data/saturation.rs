@@ -1,10 +1,10 @@
 //! Open loops that did not keep up: operations wait ever longer, so that latency depends on the run's length and is not ranked.
 
 use indexmap::IndexMap;
+use storebench_core::workload::replay::BEHIND_US;
 use storebench_model::cell::{Cell, Rate};
 use storebench_model::result::{Measurements, OVERALL, OperationResult};
 use storebench_model::units::{three_digits, with_commas};
-use storebench_core::workload::replay::BEHIND_US;
 
 use super::merge::{Entry, Merged};
 use super::summary::cut_off;

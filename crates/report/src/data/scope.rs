@@ -100,8 +100,8 @@ fn unknown_notes(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_model::result::{Rest, UnknownFigure};
     use storebench_host::run::Run;
+    use storebench_model::result::{Rest, UnknownFigure};
 
     use super::*;
     use crate::data::samples::{Sample, run};

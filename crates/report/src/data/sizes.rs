@@ -278,8 +278,8 @@ fn mark_last(falls: &mut [Fall]) {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use storebench_model::result::LimitReport;
     use storebench_host::run::Run;
+    use storebench_model::result::LimitReport;
 
     use super::*;
     use crate::data::samples::{Sample, blocks, machine};

@@ -153,9 +153,9 @@ fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use storebench_host::run::Run;
     use storebench_model::stores::NULL;
     use storebench_model::units::CountRange;
-    use storebench_host::run::Run;
     use unicode_width::UnicodeWidthStr;
 
     use super::*;

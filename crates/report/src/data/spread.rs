@@ -31,10 +31,10 @@ pub const LEGEND: &str = "[a, b] is a 95 % interval; (a..b) is the range of too 
 
 #[cfg(test)]
 mod tests {
+    use storebench_host::run::Run;
     use storebench_model::cell::Background;
     use storebench_model::stores::NULL;
     use storebench_model::units::{rough_ns, three_digits};
-    use storebench_host::run::Run;
 
     use super::*;
     use crate::advice::Advice;

@@ -574,10 +574,10 @@ fn bar_height(figure: &Figure, contest: &Contest, contender: &Contender) -> usiz
 mod tests {
     use std::path::PathBuf;
 
+    use storebench_host::run::Run;
     use storebench_model::result::{CutCheck, CutResults, StateFinding, StorageBacking, WrittenRecords};
     use storebench_model::store::{GuaranteeOffer, Library, StoreDef, StoreKind};
     use storebench_model::units::SizeRange;
-    use storebench_host::run::Run;
 
     use super::*;
     use crate::data::samples::{Sample, blocks};

@@ -1,9 +1,9 @@
 //! The head of every report: how many trials there are, what is odd about them, what is missing and why.
 
 use indexmap::IndexMap;
+use storebench_host::run::Run;
 use storebench_model::result::{Environment, Failure, LocationInfo, Outcome};
 use storebench_model::units::{plural, three_digits, with_commas};
-use storebench_host::run::Run;
 
 use super::absence_reason::AbsenceReason;
 use super::matrix::Matrix;

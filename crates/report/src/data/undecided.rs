@@ -7,10 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use storebench_host::run::Run;
 use storebench_model::cell::Cell;
 use storebench_model::result::RunHeader;
 use storebench_model::store::StoreDef;
-use storebench_host::run::Run;
 
 use super::findings::{are_as_shipped, check_at, scope};
 use super::matrix::{Contest, ContestantTrials, SortedTrials, figures};

@@ -109,10 +109,10 @@ fn pools(measured: &Measurements) -> [(&'static str, Option<Pool>); 6] {
 
 #[cfg(test)]
 mod tests {
+    use storebench_host::run::Run;
     use storebench_model::store::Guarantee;
     use storebench_model::stores::NULL;
     use storebench_model::units::CountRange;
-    use storebench_host::run::Run;
 
     use storebench_model::units::SizeRange;
 

@@ -4,8 +4,8 @@
 use std::fmt::{Display, Write};
 
 use storebench_core::measure::latency::decode;
-use storebench_model::result::{Measurements, OVERALL, OperationResult};
 use storebench_host::run::Run;
+use storebench_model::result::{Measurements, OVERALL, OperationResult};
 
 const PERCENTILES: [(&str, f64); 3] = [("50th", 0.5), ("95th", 0.95), ("99th", 0.99)];
 

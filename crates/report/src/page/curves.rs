@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
+use storebench_host::run::Run;
 use storebench_model::axis::Value;
 use storebench_model::axis::file_system::FileSystem;
 use storebench_model::cell::{Axis, Cell};
 use storebench_model::units::parse_bytes;
-use storebench_host::run::Run;
 
 use crate::data::merge::Merged;
 use crate::layout::words;

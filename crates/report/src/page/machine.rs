@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+use storebench_host::run::Run;
 use storebench_model::result::{LocationInfo, RunHeader};
 use storebench_model::sanitize::{mount_options, without_names};
 use storebench_model::units::{rough_bytes, three_digits};
-use storebench_host::run::Run;
 
 use crate::data::merge::Merged;
 use crate::data::moment::to_the_second;

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use serde::Serialize;
+use storebench_host::run::Run;
 use storebench_model::cell::Axis;
 use storebench_model::result::{LocationInfo, Measurements, OperationResult};
 use storebench_model::units::rough_bytes;
-use storebench_host::run::Run;
 
 use super::axes::Axes;
 use super::cells::{Cells, Key, Row};

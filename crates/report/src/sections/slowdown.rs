@@ -72,7 +72,10 @@ fn row(group: &Slowdowns, slowdown: &Slowdown, most: usize) -> Vec<(&'static str
         ("title", Cell::text(&group.title).with_text(join_parts([group.hardware.as_str(), &group.title]))),
         ("background", Cell::text(&group.background)),
         ("store", Cell::store(&slowdown.store, &slowdown.store)),
-        ("cells", Cell::from_count(effect.cells).with_text(storebench_model::units::with_commas(most as u64))),
+        (
+            "cells",
+            Cell::from_count(effect.cells).with_text(storebench_model::units::with_commas(most as u64)),
+        ),
         ("operation", Cell::text(&slowdown.operation)),
         ("blocks", Cell::from_count(effect.ratio.blocks)),
         ("undisturbed", Cell::real(effect.undisturbed_ns).with_text(latencies)),

@@ -2,6 +2,7 @@ mod life;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use storebench_host::run::Run;
 use storebench_model::cell::Background;
 use storebench_model::result::{
     BadState, ByteOwner, Clocks, Control, Counts, Cut, CutCheck, CutResults, DeviceTally, DiskReport,
@@ -9,7 +10,6 @@ use storebench_model::result::{
     Phase, Recovery, RecoveryCheck, Reopening, Requests, StateFinding,
 };
 use storebench_model::stores::NULL;
-use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
 
 use super::*;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use storebench_model::stores::NULL;
 
-use storebench_model::store::Guarantee;
 use storebench_host::run::Run;
+use storebench_model::store::Guarantee;
 
 use super::*;
 use crate::data::merge::Merged;

@@ -1,9 +1,9 @@
 //! The summary of runs in the terminal: the machine, notes, and what is missing and why.
 
 use indexmap::IndexSet;
+use storebench_host::run::Run;
 use storebench_model::result::{Environment, LocationInfo};
 use storebench_model::units::{rough_bytes, with_commas};
-use storebench_host::run::Run;
 
 use super::grid::{Style, wrap};
 use crate::data::builds;

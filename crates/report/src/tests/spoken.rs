@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use indexmap::IndexSet;
+use storebench_host::run::Run;
 use storebench_model::result::{LeftOutCell, LeftOutReason};
 use storebench_model::store::Guarantee;
 use storebench_model::units::CountRange;
-use storebench_host::run::Run;
 
 use crate::advice::Advice;
 use crate::advice::question::{Goal, Question};

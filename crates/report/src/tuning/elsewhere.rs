@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use storebench_model::units::{CountRange, Sizes};
 use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
+use storebench_model::units::{CountRange, Sizes};
 
 use super::race::{DEFAULT, Kind, RaceResult};
 use super::record_shape;

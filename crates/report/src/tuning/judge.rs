@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use storebench_host::run::Run;
 use storebench_model::cell::Cell;
 use storebench_model::result::{Measurements, Outcome, TrialResult};
 use storebench_model::store::{Danger, Guarantee, Setting, StoreDef};
 use storebench_model::units::rough_bytes;
-use storebench_host::run::Run;
 
 use super::race::{Arm, Kind, RaceResult, Settings};
 use super::search::Change;

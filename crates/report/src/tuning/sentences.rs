@@ -1,7 +1,7 @@
 //! The sentences of an answer, for terminal and page alike.
 
-use storebench_model::units::{plural, rough_bytes, three_digits};
 use storebench_core::workload::operation::Operation;
+use storebench_model::units::{plural, rough_bytes, three_digits};
 
 use super::search::Change;
 use super::worth::ValueWorth;

@@ -1,5 +1,5 @@
-use storebench_model::store::{Danger, Guarantee, GuaranteeOffer, SettingDef, StoreDef, StoreKind};
 use storebench_host::run::Run;
+use storebench_model::store::{Danger, Guarantee, GuaranteeOffer, SettingDef, StoreDef, StoreKind};
 
 use super::*;
 use crate::data::samples::{Sample, blocks};

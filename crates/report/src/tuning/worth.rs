@@ -1,8 +1,8 @@
 //! The effects of single values of settings, from the screening.
 
+use storebench_host::run::Run;
 use storebench_model::result::{TrialResult, WrittenRecords};
 use storebench_model::store::{Setting, StoreDef};
-use storebench_host::run::Run;
 
 use super::judge::settings_of;
 use super::race::{DEFAULT, LOOKS, RaceResult};

@@ -12,6 +12,7 @@ use std::sync::Once;
 
 use base64::Engine as _;
 use serde_json::{Value as Json, json};
+use storebench_host::run::Run;
 use storebench_model::axis::words::{WORDS, read};
 use storebench_model::axis::{Axis, AxisDef, Form, Presence, Role, added_axes};
 use storebench_model::cell::Cell;
@@ -20,7 +21,6 @@ use storebench_model::result::{
 };
 use storebench_model::store::Guarantee;
 use storebench_model::units::SizeRange;
-use storebench_host::run::Run;
 use storebench_report::compare::{self, Comparison};
 use storebench_report::data::findings;
 use storebench_report::data::merge::Merged;

@@ -6,11 +6,11 @@ mod plans;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use storebench_core::workload::operation::Operation;
+use storebench_host::run::Run;
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::store::{StoreDef, StoreKind};
 use storebench_model::units::{Period, rough_duration, with_commas};
-use storebench_core::workload::operation::Operation;
-use storebench_host::run::Run;
 use storebench_report::advice::clusters::ClusterRuns;
 use storebench_report::advice::question::{Goal, Question};
 use storebench_report::advice::ranking::Candidate;

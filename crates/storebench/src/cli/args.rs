@@ -17,6 +17,8 @@ use std::str::FromStr;
 
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+use storebench_host::plan::{Axes, Changes, Settings};
+use storebench_host::shard::Shard;
 use storebench_model::axis::{Axis, Value};
 use storebench_model::cell::{Background, DEFAULT_PLACE};
 use storebench_model::error::{Error, Exit, Result};
@@ -25,8 +27,6 @@ use storebench_model::server::relay;
 use storebench_model::server::running::{self, URL};
 use storebench_model::simulated;
 use storebench_model::units::{parse_count, split_list};
-use storebench_host::plan::{Axes, Changes, Settings};
-use storebench_host::shard::Shard;
 
 pub use self::advise::AdviseArgs;
 pub use self::axes::AxisArgs;

@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 use clap::{CommandFactory, FromArgMatches};
 use serde::de::DeserializeOwned;
 
-use storebench_model::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
-use storebench_model::result::{FORMAT_VERSION, RunHeader, TrialResult};
-use storebench_model::sanitize::plain_json;
-use storebench_model::store::StoreDef;
 use storebench_core::workload::load_progress::LoadProgress;
 use storebench_host::folder::{self, ResumedRun, RunFolder};
 use storebench_host::plan::PlanSource;
 use storebench_host::runner::event::{Event, Listener};
 use storebench_host::runner::parent::RunEnd;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::{FORMAT_VERSION, RunHeader, TrialResult};
+use storebench_model::sanitize::plain_json;
+use storebench_model::store::StoreDef;
 
 use super::args::{Args, Command, RunArgs};
 use super::prepare::StartOutcome;

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use storebench_host::folder;
 use storebench_model::error::{Exit, Result};
 use storebench_model::store::StoreDef;
 use storebench_model::units::plural;
-use storebench_host::folder;
 use storebench_report::check;
 use storebench_report::report::Report;
 use storebench_report::terminal::checklist::{Group, State};

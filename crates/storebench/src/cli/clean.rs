@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use storebench_model::error::{Error, Exit, Result};
 use storebench_core::measure::cgroup;
+use storebench_host::location::abandoned::{self, AbandonedFolders};
+use storebench_model::error::{Error, Exit, Result};
 use storebench_model::server::running::ServerNamespace;
 use storebench_model::store::StoreDef;
-use storebench_host::location::abandoned::{self, AbandonedFolders};
 
 use super::output::{print, print_note};
 use super::runs;

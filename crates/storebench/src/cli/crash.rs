@@ -3,12 +3,12 @@
 use std::fs::{self, File};
 use std::path::Path;
 
+use storebench_core::workload::cut::step_progress::{StepProgress, steps_of};
+use storebench_host::saved_states;
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::result::{BadState, KeptState, Measurements, StateFinding, TrialResult};
 use storebench_model::store::Guarantee;
 use storebench_model::units::{plural, rough_bytes, with_commas};
-use storebench_core::workload::cut::step_progress::{StepProgress, steps_of};
-use storebench_host::saved_states;
 
 use super::args::CrashCommand;
 use super::output::{fitted, print};

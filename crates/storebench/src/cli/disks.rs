@@ -1,9 +1,9 @@
 //! `storebench disks`: the simulated disks: their speed under common loads, the sources of their parameters, and their limits.
 
-use storebench_model::error::{Error, Exit, Result, unknown};
-use storebench_model::units::three_digits;
 use storebench_disk::disks::{Disk, NAMES, Parameter, shipped};
 use storebench_disk::figures::{LOADS, Load};
+use storebench_model::error::{Error, Exit, Result, unknown};
+use storebench_model::units::three_digits;
 
 use super::output::{fitted, print};
 

@@ -6,10 +6,10 @@ mod studies;
 use std::path::Path;
 
 use serde::Serialize;
-use storebench_model::error::{Exit, Result};
-use storebench_model::store::StoreDef;
 use storebench_host::image::driver;
 use storebench_host::plan::STUDIES;
+use storebench_model::error::{Exit, Result};
+use storebench_model::store::StoreDef;
 use storebench_report::terminal::checklist::{Group, Line, State, entry};
 use storebench_report::terminal::grid::wrap;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use storebench_host::runner::rehearsal::Rehearsal;
 use storebench_model::error::Result;
 use storebench_model::result::LeftOutCell;
 use storebench_model::units::{plural, rough_bytes, rough_duration};
-use storebench_host::runner::rehearsal::Rehearsal;
 use storebench_report::terminal::grid::wrap;
 
 use super::launch::Launch;

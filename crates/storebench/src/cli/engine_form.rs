@@ -1,10 +1,10 @@
 //! Converts settings from the users' form to the engines': sizes to numbers of bytes, and no word for no compression.
 
+use storebench_host::plan::Plan;
 use storebench_model::axis::{Axis, Value};
 use storebench_model::error::{Error, Result};
 use storebench_model::server::running::URL;
 use storebench_model::store::StoreDef;
-use storebench_host::plan::Plan;
 
 /// Common spellings of no compression.
 const NO_CODEC_WORDS: [&str; 6] = ["none", "off", "no", "false", "kNoCompression", "0"];
@@ -67,9 +67,9 @@ fn engine_value(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Res
 
 #[cfg(test)]
 mod tests {
+    use storebench_host::plan;
     use storebench_model::store::SettingDef;
     use storebench_model::stores::NULL;
-    use storebench_host::plan;
 
     use super::*;
 

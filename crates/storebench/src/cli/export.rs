@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use storebench_model::error::{Error, Exit, Result};
 use storebench_host::run::Run;
+use storebench_model::error::{Error, Exit, Result};
 use storebench_report::files::sql::SqlError;
 use storebench_report::files::{sql, ycsb};
 use storebench_report::report::Report;

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use storebench_model::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
+use storebench_model::error::{Error, Exit, Result};
 use storebench_model::read_limited;
 
 use super::output::{print_export, print_note, take_standard_output};

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use storebench_model::error::{Error, Exit, Result};
-use storebench_model::store::StoreDef;
 use storebench_host::folder;
 use storebench_host::run::Run;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::store::StoreDef;
 use storebench_report::claims::{self, StudyClaims};
 use storebench_report::data::merge::Merged;
 use storebench_report::files::markdown;

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use storebench_core::workload::shop::files::{self, FilesSpec, GenerateError, GeneratedFiles, Progress};
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::sanitize;
 use storebench_model::units::{plural, rough_bytes, rough_duration, with_commas};
-use storebench_core::workload::shop::files::{self, FilesSpec, GenerateError, GeneratedFiles, Progress};
 
 use super::args::{GenerateArgs, GeneratedWorkload};
 use super::output::print;

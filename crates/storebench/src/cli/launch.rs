@@ -4,19 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use storebench_model::axis::Value;
-use storebench_model::axis::file_system::FileSystem;
-use storebench_model::axis::file_system::kind::WITHOUT_ROOT;
-use storebench_model::cell::{Axis, Cell, DEFAULT_PLACE, LocationOnDisk};
-use storebench_model::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::LimitSupport;
-use storebench_model::result::{
-    FORMAT_VERSION, LeftOutCell, LeftOutReason, LocationInfo, RunHeader, StoreInfo, TrialResult,
-};
-use storebench_model::sanitize::{quoted, without_user};
-use storebench_model::simulated::SimulatedDisk;
-use storebench_model::store::{Guarantee, StoreDef, StoreKind};
 use storebench_host::background;
 use storebench_host::folder::RunFolder;
 use storebench_host::location::directory::WorkFolder;
@@ -29,6 +18,17 @@ use storebench_host::runner::parent::{self, RunEnd};
 use storebench_host::runner::run_request::{ExtraCells, RunRequest};
 use storebench_host::schedule::{self, LocationRoom};
 use storebench_host::shard::Split;
+use storebench_model::axis::Value;
+use storebench_model::axis::file_system::FileSystem;
+use storebench_model::axis::file_system::kind::WITHOUT_ROOT;
+use storebench_model::cell::{Axis, Cell, DEFAULT_PLACE, LocationOnDisk};
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::{
+    FORMAT_VERSION, LeftOutCell, LeftOutReason, LocationInfo, RunHeader, StoreInfo, TrialResult,
+};
+use storebench_model::sanitize::{quoted, without_user};
+use storebench_model::simulated::SimulatedDisk;
+use storebench_model::store::{Guarantee, StoreDef, StoreKind};
 use storebench_report::claims;
 use storebench_report::data::undecided;
 use storebench_report::judge::interim;

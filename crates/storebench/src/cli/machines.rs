@@ -1,11 +1,11 @@
 //! `storebench machines`: the machine profiles, the source of each figure, and which limits can be enforced here.
 
-use storebench_model::error::{Error, Exit, Result, unknown};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::{LimitDecisions, LimitSupport};
+use storebench_host::machine::{Core, Machine, NAMES, shipped};
+use storebench_model::error::{Error, Exit, Result, unknown};
 use storebench_model::result::LimitKind;
 use storebench_model::units::{rough_bytes, three_digits, with_commas};
-use storebench_host::machine::{Core, Machine, NAMES, shipped};
 
 use super::output::{fitted, print};
 

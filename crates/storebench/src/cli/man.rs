@@ -9,12 +9,12 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::env::Shells;
 use clap_complete::{CompleteEnv, Shell};
-use storebench_model::error::{Error, Exit, Result};
-use storebench_model::read_limited;
-use storebench_model::store::StoreDef;
 use storebench_disk::disks;
 use storebench_host::machine;
 use storebench_host::plan::{self, Plan, STUDIES};
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::read_limited;
+use storebench_model::store::StoreDef;
 
 use super::args::{Args, study};
 use super::files;

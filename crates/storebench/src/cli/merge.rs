@@ -5,15 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use storebench_host::folder::RunFolder;
+use storebench_host::run::Run;
+use storebench_host::shard::Split;
 use storebench_model::cell::Cell;
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::result::{PlanParts, RunHeader, TrialResult};
 use storebench_model::sanitize::piece;
 use storebench_model::store::StoreDef;
 use storebench_model::units::{plural, with_commas};
-use storebench_host::folder::RunFolder;
-use storebench_host::run::Run;
-use storebench_host::shard::Split;
 use storebench_report::brief;
 use storebench_report::compare::run_differences::{self, Difference};
 use storebench_report::data::merge as results;

@@ -54,11 +54,11 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 
 use args::{Args, Command, HiddenCommand, study};
+use storebench_host::runner::child;
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::library;
 use storebench_model::lifeline;
 use storebench_model::store::{self, StoreDef};
-use storebench_host::runner::child;
 
 pub use extras::Extras;
 use output::complain;

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use storebench_model::error::{Error, Result};
-use storebench_model::result::RunHeader;
 use storebench_host::folder::{self, ResumedRun, RunFolder};
 use storebench_host::run::Run;
+use storebench_model::error::{Error, Result};
+use storebench_model::result::RunHeader;
 use storebench_report::compare::run_differences;
 use storebench_report::data::planned_trials;
 

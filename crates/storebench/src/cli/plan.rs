@@ -1,14 +1,14 @@
 //! Builds the plan for a command line: a study, its preset, and the changes of the arguments.
 
-use storebench_model::cell::Axis;
-use storebench_model::error::{Error, Exit, Result, meant};
 use storebench_core::record::pool::Pool;
-use storebench_model::sanitize::quoted;
-use storebench_model::store::StoreDef;
-use storebench_model::units::Sizes;
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::machine::Core;
 use storebench_host::plan::{Plan, PlanSource};
+use storebench_model::cell::Axis;
+use storebench_model::error::{Error, Exit, Result, meant};
+use storebench_model::sanitize::quoted;
+use storebench_model::store::StoreDef;
+use storebench_model::units::Sizes;
 use storebench_report::claims;
 
 use super::args::{RunArgs, study};

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use storebench_model::error::{Error, Result};
 use storebench_host::runner::rehearsal::{self, RefusedSettings, Rehearsal, RehearsalExtent};
+use storebench_model::error::{Error, Result};
 
 use super::dry_run;
 use super::launch::Launch;

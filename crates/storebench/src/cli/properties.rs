@@ -5,11 +5,6 @@ mod each;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use storebench_model::axis::ycsb::own_name;
-use storebench_model::cell::Axis;
-use storebench_model::error::{Error, Exit, Result};
-use storebench_model::read_limited;
-use storebench_model::sanitize::quoted;
 use storebench_core::workload::parameter::{Count, Time};
 use storebench_core::workload::ycsb::definition::{Definition, Kind};
 use storebench_core::workload::ycsb::dialect::{PropertyTarget, belongs, ycsb_name};
@@ -17,6 +12,11 @@ use storebench_core::workload::ycsb::file;
 use storebench_core::workload::ycsb::parameters::MaxTime;
 use storebench_core::workload::ycsb::property::Properties;
 use storebench_host::plan::{Changes, Plan};
+use storebench_model::axis::ycsb::own_name;
+use storebench_model::cell::Axis;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::read_limited;
+use storebench_model::sanitize::quoted;
 
 use super::args::{PropertyArgs, RunArgs};
 use super::output::print_note;

@@ -4,18 +4,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Parser;
-use storebench_model::axis::table::HERE;
-use storebench_model::axis::{Axis, Value};
-use storebench_model::cell::{Cache, DEFAULT_PLACE, Data, GuaranteeChoice};
-use storebench_model::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
-use storebench_model::store::Guarantee;
-use storebench_model::units::{CountRange, MOST_RECORDS, Sizes, rough_bytes, with_commas};
 use storebench_core::workload::parameter::Parameters;
 use storebench_host::machine::Core;
 use storebench_host::plan::{self, Axes, Bytes, Changes, Period, Plan};
 use storebench_host::run::Run;
 use storebench_host::sample_data::DataTraits;
+use storebench_model::axis::table::HERE;
+use storebench_model::axis::{Axis, Value};
+use storebench_model::cell::{Cache, DEFAULT_PLACE, Data, GuaranteeChoice};
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::store::Guarantee;
+use storebench_model::units::{CountRange, MOST_RECORDS, Sizes, rough_bytes, with_commas};
 use storebench_report::advice::question::{Goal, Question};
 
 use super::args::{Args, Command, QuestionArgs};

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
+use storebench_host::plan::Plan;
 use storebench_model::axis::Axis;
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::server::running::URL;
 use storebench_model::store::{StoreDef, StoreError};
-use storebench_host::plan::Plan;
 
 use super::remote::client;
 

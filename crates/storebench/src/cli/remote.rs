@@ -13,16 +13,16 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use storebench_model::error::{Error, Exit, Result};
-use storebench_model::result::{RunHeader, TrialResult};
-use storebench_model::sanitize::plain_json;
-use storebench_model::store::StoreDef;
 use storebench_core::workload::load_progress::LoadProgress;
 use storebench_host::folder::{ResumedRun, RunFolder};
 use storebench_host::plan;
 use storebench_host::runner::event::{Event, Listener};
 use storebench_host::runner::parent::RunEnd;
 use storebench_host::runner::progress;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::{RunHeader, TrialResult};
+use storebench_model::sanitize::plain_json;
+use storebench_model::store::StoreDef;
 
 pub use self::arguments::host_of;
 use self::connection::{Connection, END_TIMEOUT};

@@ -3,10 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use storebench_model::cell::{Axis, Cell, LocationOnDisk};
-use storebench_model::error::{Error, Exit, Result};
-use storebench_model::result::{LocationInfo, PlanParts};
-use storebench_model::store::StoreDef;
 use storebench_host::folder::ResumedRun;
 use storebench_host::location::{Location, image};
 use storebench_host::plan::Plan;
@@ -15,6 +11,10 @@ use storebench_host::runner::event::Listener;
 use storebench_host::runner::parent::RunEnd;
 use storebench_host::schedule::{self, LocationRoom};
 use storebench_host::shard::Split;
+use storebench_model::cell::{Axis, Cell, LocationOnDisk};
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::{LocationInfo, PlanParts};
+use storebench_model::store::StoreDef;
 use storebench_report::claims;
 
 use super::launch::{self, Launch, Locations};

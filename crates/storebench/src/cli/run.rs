@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use storebench_model::axis::Axis;
-use storebench_model::error::{Error, Exit, Result};
-use storebench_model::result::RunHeader;
-use storebench_model::sanitize;
-use storebench_model::store::StoreDef;
 use storebench_host::folder::RunFolder;
 use storebench_host::plan;
 use storebench_host::runner::parent::RunEnd;
 use storebench_host::runner::progress;
 use storebench_host::sample_data::DataTraits;
+use storebench_model::axis::Axis;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::RunHeader;
+use storebench_model::sanitize;
+use storebench_model::store::StoreDef;
 
 use super::args::RunArgs;
 use super::extras::Extras;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use storebench_model::cell::Cell;
-use storebench_model::error::{Error, Exit, Result};
 use storebench_host::folder;
 use storebench_host::run::Run;
+use storebench_model::cell::Cell;
+use storebench_model::error::{Error, Exit, Result};
 
 use super::output::print_note;
 

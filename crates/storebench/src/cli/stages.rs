@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use storebench_model::cell::DEFAULT_PLACE;
-use storebench_model::error::{Error, Result};
 use storebench_core::measure::probe::Probe;
-use storebench_model::store::StoreDef;
-use storebench_model::units::rough_duration;
 use storebench_host::folder;
 use storebench_host::location::Location;
 use storebench_host::plan::Plan;
 use storebench_host::run::Run;
 use storebench_host::runner::progress;
 use storebench_host::runner::run_request::RunRequest;
+use storebench_model::cell::DEFAULT_PLACE;
+use storebench_model::error::{Error, Result};
+use storebench_model::store::StoreDef;
+use storebench_model::units::rough_duration;
 
 use super::args::LocationArg;
 use super::launch::{self, Launch, Locations};

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use storebench_host::plan::PlanSource;
+use storebench_host::shard::Shard;
 use storebench_model::axis::Axis;
 use storebench_model::axis::file_system::kind::WITHOUT_ROOT;
 use storebench_model::error::Result;
 use storebench_model::store::StoreDef;
-use storebench_host::plan::PlanSource;
-use storebench_host::shard::Shard;
 
 use super::args::RunArgs;
 use super::launch::{self, Launch};

@@ -1,7 +1,7 @@
 //! `storebench studies`: the shipped plans.
 
-use storebench_model::error::{Exit, Result};
 use storebench_host::plan::{self, Plan, STUDIES};
+use storebench_model::error::{Exit, Result};
 
 use super::output::{fitted, print};
 

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use storebench_model::error::{Error, Exit, Result};
-use storebench_model::sanitize;
 use storebench_core::trace::{EXACT, Form, Reader, ReaderOptions, Share, Sizes, Summary, TimeUnit};
-use storebench_model::units::{plural, rough_bytes, three_digits, with_commas};
 use storebench_core::workload::replay::parameters::{ReplayParameters, ask};
 use storebench_host::plan::Plan;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::sanitize;
+use storebench_model::units::{plural, rough_bytes, three_digits, with_commas};
 use storebench_report::terminal::grid::wrap;
 
 use super::args::TraceArgs;

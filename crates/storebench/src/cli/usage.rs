@@ -1,10 +1,10 @@
 //! Reports command lines with mistakes: a line with the mistake and the help command, and one for each tip.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use storebench_host::plan::{self, STUDIES};
 use storebench_model::error::{Error, Exit};
 use storebench_model::result::format1;
 use storebench_model::sanitize::{piece, shortened};
-use storebench_host::plan::{self, STUDIES};
 
 use super::output;
 

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
+use storebench_core::workload::kill::steps;
 use storebench_model::library;
 use storebench_model::store::{Guarantee, OpenOptions, StoreDef, make_servers_known};
-use storebench_core::workload::kill::steps;
 
 /// Opens a store and writes to it, telling the number of each acknowledged step on a line of standard output.
 /// `arguments` are the store's name, its directory, the guarantee (`default` for the store as shipped), the number

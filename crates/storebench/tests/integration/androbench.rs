@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use storebench_core::workload::spec::TrialError;
 use storebench_model::result::{Failure, Measurements};
 use storebench_model::store::sql::{SqlSession, SqlType, SqlValue, StatementId};
 use storebench_model::store::{Guarantee, Loss, OpenFn, OpenOptions, Result, Store, StoreDef, StoreError};
-use storebench_core::workload::spec::TrialError;
 
 use crate::trial::{Values, with_trial};
 

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use storebench_core::measure::limit::LimitSupport;
+use storebench_host::image::Driver;
 use storebench_model::axis::file_system::FileSystem;
 use storebench_model::axis::file_system::kind::KINDS;
 use storebench_model::error::Exit;
-use storebench_core::measure::limit::LimitSupport;
 use storebench_model::result::LimitKind;
-use storebench_host::image::Driver;
 
 use crate::cli::support::{Scratch, TINY, assert_complete, is_root, root, skipped, wait_for};
 

@@ -13,8 +13,8 @@ use flate2::write::GzEncoder;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use serde_json::Value;
-use storebench_model::error::Exit;
 use storebench_host::plan::STUDIES;
+use storebench_model::error::Exit;
 
 use crate::cli::support::{STOREBENCH, Scratch, said};
 

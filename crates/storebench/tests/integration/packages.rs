@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::cli::support::root;
 
 /// The crates, by their folders.
-const CRATES: [&str; 6] = ["disk", "core", "host", "report", "stores", "storebench"];
+const CRATES: [&str; 7] = ["disk", "model", "core", "host", "report", "stores", "storebench"];
 
 /// A source file without its tests, which nobody compiles of a package.
 fn without_tests(path: &Path) -> String {

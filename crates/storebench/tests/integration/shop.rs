@@ -3,9 +3,9 @@
 mod liar;
 
 use storebench::STORES;
+use storebench_core::workload::spec::TrialError;
 use storebench_model::result::{Failure, Measurements};
 use storebench_model::store::{SettingSource, StoreDef, StoreKind};
-use storebench_core::workload::spec::TrialError;
 
 use crate::conformance::subject::is_installed;
 use crate::tier;

@@ -1,10 +1,10 @@
 //! A small trial of one store in the tests' own process.
 
+use storebench_core::workload::parameter::Parameters;
+use storebench_core::workload::spec::{Spec, TrialContext};
 use storebench_model::axis::Axis;
 use storebench_model::cell::Cell;
 use storebench_model::store::StoreDef;
-use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::spec::{Spec, TrialContext};
 
 /// The parameter of these trials: other tests are always at work in this process, so no store would come to rest there.
 const AT_ONCE: (&str, &str) = ("after_load", "at-once");

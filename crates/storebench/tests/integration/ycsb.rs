@@ -1,10 +1,10 @@
 //! The workload `ycsb` over every store. Its command line, and stores that lie: cases/ycsb.txt.
 
+use storebench_core::workload::case::Case;
+use storebench_core::workload::spec::TrialError;
 use storebench_model::axis::ycsb::BUILT_IN;
 use storebench_model::result::{LeftOutReason, Measurements, OVERALL, OperationResult};
 use storebench_model::store::{Guarantee, StoreDef, StoreKind, Threads};
-use storebench_core::workload::case::Case;
-use storebench_core::workload::spec::TrialError;
 
 use crate::tier;
 use crate::trial::with_trial;

@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use storebench_model::cell::Data;
 use storebench_core::record::Records;
 use storebench_core::record::pool::Pool;
+use storebench_model::cell::Data;
 use storebench_model::store::StoreDef;
 use storebench_model::units::SizeRange;
 

@@ -4,15 +4,15 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use storebench_model::cell::Data;
 use storebench_core::measure::clock::Clock;
 use storebench_core::record::pool::Pool;
 use storebench_core::record::{Key, Records};
-use storebench_model::store::{OpenOptions, Session, Store, StoreDef};
-use storebench_model::units::SizeRange;
 use storebench_core::workload::choose::Chooser;
 use storebench_core::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Visit};
 use storebench_core::workload::operation::Operation;
+use storebench_model::cell::Data;
+use storebench_model::store::{OpenOptions, Session, Store, StoreDef};
+use storebench_model::units::SizeRange;
 use storebench_report::stats::median;
 
 use crate::direct::Engine;

@@ -16,7 +16,7 @@ use storebench_model::store::{
     GivenSettings, Guarantee, NODES, OpenOptions, ROUND_TRIP, Result, Session, Setting, SettingDef,
     StoreError, expect_taken,
 };
-use storebench_core::{read_limited, units};
+use storebench_model::{read_limited, units};
 
 use super::client::{Client, OWN_TRANSACTION, SOCKET, USER};
 use super::messages::Status;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use storebench_model::axis::device::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
 
-use super::fault::UnsupportedReason;
+use storebench_model::result::UnsupportedReason;
 
 /// By all threads together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

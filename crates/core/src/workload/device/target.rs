@@ -14,7 +14,9 @@ use rustix::io::Errno;
 use storebench_model::axis::device::values::SECTOR_BYTES;
 
 use super::buffer::AlignedBuffer;
-use super::fault::{DeviceError, DeviceStep, UnsupportedReason};
+use storebench_model::result::UnsupportedReason;
+
+use super::fault::{DeviceError, DeviceStep};
 use super::spec::Spec;
 use super::transfer;
 use crate::guard::Folder;

@@ -4,7 +4,8 @@ use std::path::Path;
 use storebench_model::axis::device::values::{Io, Pattern, Sync, SyncCall};
 
 use super::*;
-use crate::workload::device::fault::{DeviceStep, UnsupportedReason};
+use crate::workload::device::fault::DeviceStep;
+use storebench_model::result::UnsupportedReason;
 
 const BLOCK: u64 = 4096;
 const BLOCKS: u64 = 64;

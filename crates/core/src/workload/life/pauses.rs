@@ -7,10 +7,10 @@ use storebench_model::result::{CallStatistics, Pauses, Samples, UpkeepCount};
 use storebench_model::store::{Store, Upkeep};
 
 use super::life_worker::KINDS;
-use crate::measure::children;
 use crate::measure::clock::Clock;
 use crate::measure::syncs;
 use crate::workload::workload_error::WorkloadError;
+use storebench_model::server::processes;
 
 /// Longer calls are pauses.
 const PAUSE_NS: u64 = 10_000_000;
@@ -74,7 +74,7 @@ impl<'a> PauseWatch<'a> {
         self.synced_ns = syncs::count_this_thread().ns;
         self.sampled_at = self.clock.now();
         self.next_sample = self.sampled_at + self.interval;
-        if self.pauses.sync_ns.is_none() && syncs::check_counting().is_ok() && !children::is_there() {
+        if self.pauses.sync_ns.is_none() && syncs::check_counting().is_ok() && !processes::is_there() {
             self.pauses.sync_ns = Some(0);
         }
         Ok(())

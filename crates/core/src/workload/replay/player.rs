@@ -402,7 +402,11 @@ fn call(
 }
 
 #[cold]
-fn store_error(planned: &ReplayStep, key: &[u8], error: &storebench_model::store::StoreError) -> WorkloadError {
+fn store_error(
+    planned: &ReplayStep,
+    key: &[u8],
+    error: &storebench_model::store::StoreError,
+) -> WorkloadError {
     WorkloadError::store(&format!("{} of {}", planned.does.name(), describe_operation(planned, key)), error)
 }
 

@@ -1,9 +1,9 @@
 //! Values of a replay. Each follows from the seed, its key, its write's position in the trace, and its length, and begins with that
 //! position and a fingerprint: so a read shows which write it is from, and every byte can be checked, with nothing kept for any key.
 
-use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 use storebench_model::cell::Data;
 use storebench_model::units::SizeRange;
+use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 
 use crate::record::pool::Pool;
 use crate::record::{apply_mask, mix, scale};

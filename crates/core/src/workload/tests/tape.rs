@@ -4,9 +4,11 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use xxhash_rust::xxh3::Xxh3;
 use storebench_model::store::sql::{SqlSession, SqlType, SqlValue, StatementId};
-use storebench_model::store::{OpenFn, OpenOptions, Result, Session, Store, StoreError, Transaction, TransactionBody};
+use storebench_model::store::{
+    OpenFn, OpenOptions, Result, Session, Store, StoreError, Transaction, TransactionBody,
+};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::database::Database;
 

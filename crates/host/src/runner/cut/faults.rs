@@ -16,12 +16,12 @@ use super::{CutChecker, LOOKING, NAME, STEPS, read_log};
 use crate::location::image::TracePart;
 use crate::runner::child_process::ProcessEnd;
 use crate::stage::Stage;
-use storebench_model::error::{Error, Result};
 use storebench_core::kernel::system;
 use storebench_core::measure::extents;
-use storebench_model::result::{Failure, FaultCheck, FaultKind, FaultOutcome, FaultResults, StateFinding};
 use storebench_core::workload::cut::{CutMessage, FaultReport, StateReport};
 use storebench_core::workload::spec::CutPart;
+use storebench_model::error::{Error, Result};
+use storebench_model::result::{Failure, FaultCheck, FaultKind, FaultOutcome, FaultResults, StateFinding};
 
 const SOUND_LOG: &str = "fault-sound.log";
 const LOG: &str = "fault.log";

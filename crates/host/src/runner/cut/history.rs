@@ -6,9 +6,9 @@ use std::ops::Range;
 use storebench_disk::cut::{Cut, Log};
 
 use super::draw::DrawnState;
-use storebench_model::result::{Phase, StateFinding};
 use storebench_core::workload::cut::step_progress::describe_steps;
 use storebench_core::workload::cut::{RecordedHistory, StateReport, StepMark};
+use storebench_model::result::{Phase, StateFinding};
 
 pub struct History {
     pub log: Log,

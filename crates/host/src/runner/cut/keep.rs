@@ -10,8 +10,8 @@ use super::{CutChecker, DiskScene};
 use crate::location::image::TracePart;
 use crate::saved_states;
 use crate::stage::Stage;
-use storebench_model::error::{Error, Result};
 use storebench_core::measure::extents::{self, FileExtent};
+use storebench_model::error::{Error, Result};
 use storebench_model::result::{ByteOwner, KeptState, MissingPiece, StateFinding};
 
 /// The most states that are checked to shrink one.

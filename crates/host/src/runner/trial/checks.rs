@@ -4,10 +4,10 @@ use super::{Trial, TrialRun};
 use crate::runner::{cut, kill, recovery};
 use crate::schedule;
 use crate::stage::Stage;
+use storebench_core::workload::spec::Report;
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::result::{CutCheck, Failure, FaultCheck, RecoveryCheck};
 use storebench_model::store::{Guarantee, StoreDef};
-use storebench_core::workload::spec::Report;
 
 impl Trial<'_> {
     /// Adds the cut check and the faults that the plan asks for to its result.

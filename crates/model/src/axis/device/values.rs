@@ -8,14 +8,14 @@ use crate::sanitize::quoted;
 use crate::words::words;
 
 /// A block's size must be a multiple of this many bytes: the smallest sector.
-pub(crate) const SECTOR_BYTES: u64 = 512;
+pub const SECTOR_BYTES: u64 = 512;
 /// Sizes of a block, in bytes.
 pub const BLOCK_BYTES: RangeInclusive<u64> = SECTOR_BYTES..=16 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[allow(missing_docs)]
 #[strum(serialize_all = "kebab-case")]
-pub(crate) enum Pattern {
+pub enum Pattern {
     SeqRead,
     SeqWrite,
     RandRead,
@@ -25,12 +25,13 @@ pub(crate) enum Pattern {
 words!(Pattern, all);
 
 impl Pattern {
+    /// Whether it writes.
     pub fn writes(self) -> bool {
         matches!(self, Pattern::SeqWrite | Pattern::RandWrite)
     }
 
     /// Whether blocks follow each other in no order.
-    pub(crate) fn is_random(self) -> bool {
+    pub fn is_random(self) -> bool {
         matches!(self, Pattern::RandRead | Pattern::RandWrite)
     }
 }
@@ -52,11 +53,13 @@ pub enum Io {
 words!(Io, all);
 
 impl Io {
+    /// Whether it passes the page cache by.
     pub fn is_direct(self) -> bool {
         matches!(self, Io::Direct | Io::DirectDsync)
     }
 
-    pub(crate) fn is_dsync(self) -> bool {
+    /// Whether each write is synced by the flag `O_DSYNC`.
+    pub fn is_dsync(self) -> bool {
         matches!(self, Io::Dsync | Io::DirectDsync)
     }
 }
@@ -64,7 +67,7 @@ impl Io {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 #[allow(missing_docs)]
 #[strum(serialize_all = "lowercase")]
-pub(crate) enum SyncCall {
+pub enum SyncCall {
     Fsync,
     Fdatasync,
 }

@@ -1,8 +1,8 @@
 //! Limits of an answer appear next to the recommendation: sizes or counts other than asked for, reads that are hardly cold.
 
+use storebench_host::run::Run;
 use storebench_model::cell::{Axis, Cache};
 use storebench_model::units::Sizes;
-use storebench_host::run::Run;
 
 use super::super::question::Question;
 use super::super::tests::{advice, question};

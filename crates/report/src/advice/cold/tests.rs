@@ -1,8 +1,8 @@
 //! Cold reads are reported if they were cold.
 
+use storebench_host::run::Run;
 use storebench_model::cell::{Axis, Cache};
 use storebench_model::units::CountRange;
-use storebench_host::run::Run;
 
 use super::super::question::Question;
 use super::super::remarks::remarks;

@@ -1,8 +1,8 @@
 //! The cost of accidents is shown, and a store that a power cut can wreck is not recommended unless the question allows it.
 
+use storebench_host::run::Run;
 use storebench_model::store::{Danger, Guarantee, GuaranteeOffer, Loss, Setting, StoreDef, StoreKind};
 use storebench_model::stores::NULL;
-use storebench_host::run::Run;
 
 use super::super::question::Question;
 use super::super::tests::question;

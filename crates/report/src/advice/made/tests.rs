@@ -1,12 +1,12 @@
 //! Made questions whose answers are known: made stores of known cost, measured with noise, first all of them and the best again.
 
+use storebench_core::workload::operation::Operation;
+use storebench_host::run::Run;
 use storebench_model::axis::Axis;
 use storebench_model::cell::{Cache, GuaranteeChoice};
 use storebench_model::store::{Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};
 use storebench_model::stores::NULL;
 use storebench_model::units::CountRange;
-use storebench_core::workload::operation::Operation;
-use storebench_host::run::Run;
 
 use crate::advice::question::{Goal, Mix, Question};
 use crate::advice::ranking::Candidate;

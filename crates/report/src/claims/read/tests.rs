@@ -1,6 +1,6 @@
+use storebench_host::plan::{Changes, find};
 use storebench_model::axis::Axis;
 use storebench_model::cell::Data;
-use storebench_host::plan::{Changes, find};
 
 use super::*;
 use crate::claims::Expect;

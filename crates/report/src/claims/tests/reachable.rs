@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use storebench_model::axis::Value;
-use storebench_model::cell::Cell;
 use storebench_host::plan::paired::{Step, steps};
 use storebench_host::plan::{Plan, STUDIES, find};
+use storebench_model::axis::Value;
+use storebench_model::cell::Cell;
 
 use super::*;
 use crate::layout::Layout;

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use storebench_host::plan::Plan;
 use storebench_model::cell::{Axis, Cell, GuaranteeChoice, Rate};
 use storebench_model::result::{Measurements, OperationResult, TrialResult};
 use storebench_model::store::{Guarantee, Loss};
-use storebench_host::plan::Plan;
 
 use crate::data::merge::{BlockKey, Entry, Group, Merged};
 use crate::data::names::join_parts;

@@ -1,6 +1,6 @@
+use storebench_host::run::Run;
 use storebench_model::store::{SettingDef, StoreDef, StoreKind};
 use storebench_model::stores::NULL;
-use storebench_host::run::Run;
 
 use super::*;
 use crate::data::samples::{Sample, blocks};

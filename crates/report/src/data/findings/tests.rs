@@ -1,12 +1,12 @@
 //! Verdicts on made runs, in all reports.
 
+use storebench_host::plan;
+use storebench_host::run::Run;
 use storebench_model::cell::{Background, Data};
 use storebench_model::result::{LeftOutCell, LeftOutReason};
 use storebench_model::store::Guarantee;
 use storebench_model::stores::NULL;
 use storebench_model::units::SizeRange;
-use storebench_host::plan;
-use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
 
 use super::words::{self, describe_missing};

@@ -1,7 +1,7 @@
+use storebench_host::run::Run;
 use storebench_model::result::{LeftOutCell, LeftOutReason};
 use storebench_model::stores::NULL;
 use storebench_model::units::CountRange;
-use storebench_host::run::Run;
 
 use super::*;
 use crate::column::MEAN_LATENCY;

@@ -1,8 +1,8 @@
 //! Runs and trials as JSON, as recorded, and the computed figures of each operation. The views take the rest from the JSON.
 
 use serde::Serialize;
-use storebench_model::result::TrialResult;
 use storebench_host::run::Run;
+use storebench_model::result::TrialResult;
 
 use super::{Field, SqlError, SqlValue, Tables, integer, optional, real, text};
 use crate::column::COLUMNS;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use storebench_host::run::Run;
 use storebench_model::result::{
     Burst, CallStatistics, ConcurrentCalls, ConcurrentWork, Disk, FilePieces, Fragmentation, Latency,
     OVERALL, Pauses, ReclaimResult, Samples, SpaceReclaim, UpkeepCount,
 };
-use storebench_host::run::Run;
 
 use super::{Sample, run_for, samples, shown};
 

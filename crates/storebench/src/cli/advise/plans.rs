@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use storebench_model::axis::{Axis, Value};
-use storebench_model::cell::{Cell, DEFAULT_PLACE};
-use storebench_model::error::Result;
 use storebench_core::measure::probe::Probe;
-use storebench_model::result::TrialResult;
-use storebench_model::store::StoreDef;
-use storebench_model::units::{CountRange, Sizes};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::plan::{Axes, Bytes, Changes, Period, Plan};
 use storebench_host::run::Run;
 use storebench_host::schedule::{self, LocationRoom};
+use storebench_model::axis::{Axis, Value};
+use storebench_model::cell::{Cell, DEFAULT_PLACE};
+use storebench_model::error::Result;
+use storebench_model::result::TrialResult;
+use storebench_model::store::StoreDef;
+use storebench_model::units::{CountRange, Sizes};
 use storebench_report::advice::aged::{CHURN, STUDY, TIMES};
 use storebench_report::advice::question::Question;
 

@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Id};
 
+use storebench_host::plan::Axes;
 use storebench_model::axis::{Axis, Value};
 use storebench_model::units::split_list;
-use storebench_host::plan::Axes;
 
 /// Axis values, each of which replaces the plan's.
 #[derive(Debug, Default)]

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum, ValueHint};
-use storebench_model::units::{Bytes, exact_bytes, parse_count, with_commas};
 use storebench_core::workload::shop::files::MOST_SAMPLED;
+use storebench_model::units::{Bytes, exact_bytes, parse_count, with_commas};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory};
-use storebench_model::axis::Axis;
-use storebench_model::error::{Error, Exit, Result};
-use storebench_model::sanitize::piece;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::table::{self, Workload};
 use storebench_host::folder;
 use storebench_host::plan::{self, Plan, STUDIES};
+use storebench_model::axis::Axis;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::sanitize::piece;
 
 use super::{Args, RunArgs};
 use crate::cli::runs;

@@ -6,12 +6,12 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use storebench_model::error::{Exit, Result};
 use storebench_core::guard;
-use storebench_model::store::StoreDef;
 use storebench_core::workload::clients::link::{ClientTask, ClientWire};
 use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
 use storebench_core::workload::spec::{Spec, TrialContext, TrialError};
+use storebench_model::error::{Exit, Result};
+use storebench_model::store::StoreDef;
 
 use super::LineWriter;
 use crate::cli::remote::wire::{BoardSignal, Message};

@@ -3,21 +3,21 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use storebench_model::axis::file_system::kind::{KINDS, WITHOUT_ROOT};
-use storebench_model::cell::Background;
-use storebench_model::error::{Error, Result};
 use storebench_core::kernel::memory;
 use storebench_core::measure::limit::LimitSupport;
 use storebench_core::measure::probe::Probe;
 use storebench_core::measure::{cgroup, environment};
-use storebench_model::result::{Environment, LimitKind, LocationInfo, StorageBacking};
-use storebench_model::store::StoreDef;
-use storebench_model::units::{rough_bytes, three_digits};
 use storebench_host::background;
 use storebench_host::image::driver;
 use storebench_host::location::backing_device;
 use storebench_host::location::directory::WorkFolder;
 use storebench_host::location::image;
+use storebench_model::axis::file_system::kind::{KINDS, WITHOUT_ROOT};
+use storebench_model::cell::Background;
+use storebench_model::error::{Error, Result};
+use storebench_model::result::{Environment, LimitKind, LocationInfo, StorageBacking};
+use storebench_model::store::StoreDef;
+use storebench_model::units::{rough_bytes, three_digits};
 use storebench_report::check::{BUSY, SLOW_CLOCK_NS};
 use storebench_report::terminal::checklist::{Group, Line};
 

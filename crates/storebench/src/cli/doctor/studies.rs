@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Serialize;
+use storebench_host::machine::Core;
+use storebench_host::plan::{self, Plan};
 use storebench_model::axis::table::HERE;
 use storebench_model::cell::{Axis, DEFAULT_PLACE};
 use storebench_model::error::Result;
 use storebench_model::result::{LeftOutCell, LeftOutReason};
 use storebench_model::store::StoreDef;
 use storebench_model::units::{plural, with_commas};
-use storebench_host::machine::Core;
-use storebench_host::plan::{self, Plan};
 
 use super::super::launch::{self, Launch};
 

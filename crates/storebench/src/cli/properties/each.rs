@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_model::axis::Value;
-use storebench_model::axis::ycsb::own_name;
-use storebench_model::cell::Axis;
-use storebench_model::error::{Error, Result};
 use storebench_core::workload::parameter::Count;
 use storebench_core::workload::ycsb::dialect::{PropertyTarget, belongs};
 use storebench_core::workload::ycsb::property::Properties;
 use storebench_host::plan::Changes;
+use storebench_model::axis::Value;
+use storebench_model::axis::ycsb::own_name;
+use storebench_model::cell::Axis;
+use storebench_model::error::{Error, Result};
 
 use super::{GivenProperty, Texts, all_properties, apply, end_by_time, last_of_each, property_error, stem};
 use crate::cli::args::RunArgs;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use storebench_core::workload::parameter::Parameters;
+use storebench_host::plan::Plan;
 use storebench_model::error::{Error, Result};
 use storebench_model::result::RunHeader;
 use storebench_model::sanitize::piece;
-use storebench_core::workload::parameter::Parameters;
-use storebench_host::plan::Plan;
 
 use crate::cli::args::{LOCAL_OPTIONS, RunArgs};
 

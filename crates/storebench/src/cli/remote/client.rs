@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use storebench_model::error::Result;
 use storebench_core::workload::clients::link::{ClientLink, ClientTask};
 use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
+use storebench_model::error::Result;
 
 use super::connection::{self, Connection};
 use super::host::Host;

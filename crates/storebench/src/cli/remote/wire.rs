@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use storebench_model::cell::Cell;
-use storebench_model::result::{RunHeader, TrialResult};
 use storebench_core::workload::clients::link::ClientTask;
 use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
 use storebench_core::workload::load_progress::ProgressKind;
+use storebench_model::cell::Cell;
+use storebench_model::result::{RunHeader, TrialResult};
 
 use crate::cli::properties::Texts;
 

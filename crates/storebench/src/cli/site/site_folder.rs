@@ -6,8 +6,8 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use storebench_model::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
+use storebench_model::error::{Error, Exit, Result};
 use storebench_model::read_limited;
 use storebench_report::site::{FOLDERS, Page};
 

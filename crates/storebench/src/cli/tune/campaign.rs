@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use storebench_model::cell::Cell;
-use storebench_model::error::{Error, Exit, Result};
 use storebench_core::measure::probe::Probe;
-use storebench_model::result::{LeftOutCell, LeftOutReason, Outcome, TrialResult};
-use storebench_model::store::{Setting, StoreDef};
-use storebench_model::units::{plural, with_commas};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::plan::Plan;
 use storebench_host::runner::rehearsal;
 use storebench_host::runner::run_request::RunRequest;
+use storebench_model::cell::Cell;
+use storebench_model::error::{Error, Exit, Result};
+use storebench_model::result::{LeftOutCell, LeftOutReason, Outcome, TrialResult};
+use storebench_model::store::{Setting, StoreDef};
+use storebench_model::units::{plural, with_commas};
 use storebench_report::advice::question::Question;
 use storebench_report::data::merge::Merged;
 use storebench_report::judge::interim;

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use storebench_model::axis::Axis;
-use storebench_model::cell::{Cache, DEFAULT_PLACE};
-use storebench_model::error::Result;
 use storebench_core::measure::probe::Probe;
-use storebench_model::result::TrialResult;
-use storebench_model::store::StoreDef;
-use storebench_model::units::{MOST_RECORDS, Sizes};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::plan::{Period, Plan, SettingsPoint};
 use storebench_host::schedule::{self, LocationRoom};
+use storebench_model::axis::Axis;
+use storebench_model::cell::{Cache, DEFAULT_PLACE};
+use storebench_model::error::Result;
+use storebench_model::result::TrialResult;
+use storebench_model::store::StoreDef;
+use storebench_model::units::{MOST_RECORDS, Sizes};
 use storebench_report::tuning::race::{Kind, Settings};
 
 use super::super::question::{self, counts, most_records, records_of, size_of, sized};

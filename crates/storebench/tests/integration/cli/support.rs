@@ -8,10 +8,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use storebench_model::error::Exit;
-use storebench_model::result::Outcome;
 use storebench_host::folder;
 use storebench_host::run::Run;
+use storebench_model::error::Exit;
+use storebench_model::result::Outcome;
 use tempfile::TempDir;
 
 use crate::in_memory;

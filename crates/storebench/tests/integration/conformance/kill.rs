@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use storebench_model::store::{Batch, Guarantee, Session};
 use storebench_core::workload::kill::steps::{self, Step, expected, record_key, step};
+use storebench_model::store::{Batch, Guarantee, Session};
 
 use crate::cli::support::faulty;
 

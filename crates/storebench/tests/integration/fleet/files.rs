@@ -10,10 +10,10 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use storebench::STORES;
-use storebench_model::error::Exit;
 use storebench_host::plan;
 use storebench_host::schedule::LocationRoom;
 use storebench_host::shard::Split;
+use storebench_model::error::Exit;
 
 use super::{BLOCKS, PLAN, only_run_in, read};
 use crate::cli::support::{

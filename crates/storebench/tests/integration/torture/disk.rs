@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use storebench_model::error::Exit;
 use storebench_host::folder;
+use storebench_model::error::Exit;
 
 use super::tries;
 use crate::cli::support::{Said, Scratch, TINY, assert_complete, faulty, is_root, said, skipped};

@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
-use storebench_model::error::Exit;
 use storebench_host::folder;
+use storebench_model::error::Exit;
 
 use super::tries;
 use crate::cli::support::{Scratch, Started, assert_complete, faulty, skipped, wait_for};

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, kill_process};
 use storebench_model::lifeline;
-use storebench_core::measure::children;
 use storebench_model::read_limited;
+use storebench_model::server::processes;
 use storebench_model::server::{User, owner_of};
 use storebench_model::store::{Result, StoreError};
 
@@ -64,7 +64,7 @@ pub fn unprivileged(
     opens_by_path: bool,
 ) -> Result<()> {
     // Before it gives up the right to.
-    children::enter(command).map_err(StoreError::io("holding the server to limits"))?;
+    processes::enter(command).map_err(StoreError::io("holding the server to limits"))?;
     command
         .env_clear()
         .envs([("PATH", "/usr/bin:/bin:/usr/sbin:/sbin"), ("LC_ALL", "C"), ("TZ", "UTC")])
@@ -135,7 +135,7 @@ impl ServerProcess {
         let error_file = file.try_clone().map_err(StoreError::io("making the server's log"))?;
         command.stdin(Stdio::null()).stdout(file).stderr(error_file);
         let child = command.spawn().map_err(StoreError::io(format!("starting {}", programs.server)))?;
-        children::join(child.id());
+        processes::join(child.id());
         Ok(ServerProcess { child, folder, log, programs, has_ended: false })
     }
 
@@ -164,7 +164,7 @@ impl ServerProcess {
         let ended = self.child.try_wait().map_err(StoreError::io(format!("waiting for {name}")))?;
         let Some(status) = ended else { return Ok(()) };
         self.has_ended = true;
-        children::leave(self.child.id());
+        processes::leave(self.child.id());
         Err(StoreError::Engine(format!("{name} did not start: {}", self.last_words(status))))
     }
 
@@ -183,7 +183,7 @@ impl ServerProcess {
             return Ok(());
         }
         let (status, name) = (self.terminate(), self.programs.server);
-        children::leave(self.child.id());
+        processes::leave(self.child.id());
         let status = status.map_err(StoreError::io(format!("ending {name}")))?;
         let is_expected_signal =
             self.programs.ends_by_signal && status.signal() == Some(self.programs.stop.as_raw());

@@ -2,8 +2,8 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 use storebench_model::store::sql::SqlValue;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::workload::transactions::letters;
 

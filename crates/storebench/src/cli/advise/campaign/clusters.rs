@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
+use storebench_host::plan::{Changes, Plan};
 use storebench_model::axis::{Axis, Value};
 use storebench_model::cell::{Cell, GuaranteeChoice};
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::result::{LeftOutCell, LeftOutReason, TrialResult};
 use storebench_model::store::{Guarantee, ROUND_TRIP, StoreDef};
 use storebench_model::units::{Period, plural};
-use storebench_host::plan::{Changes, Plan};
 use storebench_report::advice::clusters::PLAN;
 use storebench_report::advice::question::Question;
 

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use storebench_model::error::Exit;
-use storebench_model::result::{Failure, Outcome};
 use storebench_host::folder;
 use storebench_host::run::Run;
+use storebench_model::error::Exit;
+use storebench_model::result::{Failure, Outcome};
 
 use super::Round;
 use super::weather::Damage;
