@@ -12,7 +12,7 @@ use crate::names::COUNTS;
 use crate::request::{Kind, Nanos, Request, SECOND};
 
 /// Longer lateness counts as this.
-const LONGEST: Nanos = 60 * SECOND;
+const MAX_LATE_NS: Nanos = 60 * SECOND;
 
 /// The counts of one kind of request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -184,7 +184,7 @@ pub(crate) struct Counter {
 impl Counter {
     /// No counts, for a disk with a journal there; empty if not known.
     pub fn new(journal: Vec<(u64, u64)>) -> Result<Counter, String> {
-        let late = Histogram::new_with_bounds(1, LONGEST, 2).map_err(|error| error.to_string())?;
+        let late = Histogram::new_with_bounds(1, MAX_LATE_NS, 2).map_err(|error| error.to_string())?;
         let of_journal = (!journal.is_empty()).then(KindCounts::default);
         let requests = Requests { journal: of_journal, ..Requests::default() };
         Ok(Counter { counts: Counts { requests, ..Counts::default() }, journal, late, last: 0 })

@@ -199,7 +199,7 @@ fn variants(plan: &Plan, cell: &Cell) -> Vec<Cell> {
 /// Why a cell can't be measured on a server that was running before: another place than the first, limits, an empty cache.
 fn reason_for_running_server(plan: &Plan, case: &Case<'_>, rooms: &[LocationRoom]) -> Option<LeftOutReason> {
     let cell = case.cell;
-    if !case.is_elsewhere() {
+    if !case.is_on_running_server() {
         None
     } else if rooms.first().is_some_and(|first| first.name != cell.location_name()) || cell.disk() != HERE {
         Some(LeftOutReason::PlaceElsewhere)
@@ -220,7 +220,7 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&LocationRoom>
     if let Some(reason) = (workload.reason)(case) {
         return Some(reason);
     }
-    let missing_need = case.store().filter(|_| !case.is_elsewhere()).and_then(StoreDef::missing_need);
+    let missing_need = case.store().filter(|_| !case.is_on_running_server()).and_then(StoreDef::missing_need);
     if let Some(why) = missing_need {
         return Some(LeftOutReason::NoServer { why });
     }
@@ -231,13 +231,13 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&LocationRoom>
         Background::Disk(_) => disk_file_bytes(free_bytes),
         _ => 0,
     };
-    let needed_bytes = plan.room_bytes(case) + load_file_bytes as f64;
+    let needed_bytes = plan.required_bytes(case) + load_file_bytes as f64;
     if needed_bytes > free_bytes as f64 {
         return Some(LeftOutReason::NoRoom { needed_bytes, free_bytes });
     }
     let limit = plan.machine(case.cell.machine()).and_then(|machine| machine.memory);
     // Memory that is prepared ahead of the work is not charged to a limit.
-    let limited_need = limit.map(|memory| (case.kept_in_memory((workload.held)(case)), memory.0));
+    let limited_need = limit.map(|memory| (case.bytes_in_memory((workload.stored_bytes)(case)), memory.0));
     let needs = [Some(((workload.memory)(case), had_bytes)), limited_need];
     let shortage = needs.into_iter().flatten().find(|(needed, available)| *needed > *available as f64);
     shortage.map(|(needed_bytes, had_bytes)| LeftOutReason::NoMemory { needed_bytes, had_bytes })
@@ -350,7 +350,7 @@ mod tests {
         let room = |plan: &Plan, store: &str| {
             let (cells, _) = super::cells(plan, &stores, &rooms(u64::MAX), &|_| None).unwrap();
             let cell = cells.iter().find(|cell| cell.store() == store).unwrap();
-            plan.room_bytes(&plan.case(cell, &stores))
+            plan.required_bytes(&plan.case(cell, &stores))
         };
         let before = ["flat-folder", "engine", "memory"].map(|store| room(&plan, store));
         plan.recovery = vec![1000, 10_000_000];

@@ -27,12 +27,12 @@ pub use self::cut::{
 };
 pub use self::fault::{FaultCheck, FaultKind, FaultOutcome, FaultResults, SilentFault};
 pub use self::location::{LocationInfo, StorageBacking};
-pub use self::machine::{LimitKind, LimitReport, MachineReport};
+pub use self::machine::{LimitKind, LimitReport, ProfileReport};
 pub use self::measured::LIBRARY_SYNCS;
 pub use self::measured::{
     Audit, Burst, COUNTED_BY_LIBRARY, CallStatistics, ConcurrentCalls, ConcurrentWork, Cpu, DISK,
     DISK_GROWTH, Disk, Epoch, FilePieces, Fragmentation, KillCheck, Latency, Memory, ReclaimResult, Recovery,
-    RecoveryCheck, Reopening, ResourceSeries, Rest, Round, SPACE, Second, SpaceReclaim, StoredRecords,
+    RecoveryCheck, Reopening, ResourceSeries, Rest, Round, SPACE, SeriesPoint, SpaceReclaim, StoredRecords,
     UnknownFigure, Warning, WrittenRecords,
 };
 pub use self::parts::PlanParts;
@@ -193,7 +193,7 @@ pub struct TrialResult {
     pub background: Option<BackgroundReport>,
     /// The limits that it ran under, and what took effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub machine: Option<MachineReport>,
+    pub machine: Option<ProfileReport>,
     /// The simulated disk under its file system, what it counted, and how late it answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskReport>,
@@ -565,7 +565,7 @@ pub struct OperationResult {
     pub phase_disk: Option<PhaseRequests>,
     /// Second by second, if it took longer than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub series: Vec<Second>,
+    pub series: Vec<SeriesPoint>,
     /// Epoch by epoch, if the workload has epochs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<Epoch>,

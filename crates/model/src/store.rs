@@ -60,7 +60,7 @@ pub struct OpenOptions<'a> {
     /// Whether these will have transactions over records ([`Session::transact`]): some engines must be opened otherwise for them.
     pub transactions: bool,
     /// A folder of the run for what is no data: a server's template and socket. `None`: a store that needs one makes it in `directory`.
-    pub beside: Option<&'a Path>,
+    pub run_folder: Option<&'a Path>,
 }
 
 impl<'a> OpenOptions<'a> {
@@ -77,7 +77,7 @@ impl<'a> OpenOptions<'a> {
             settings: &NO_SETTINGS,
             sessions: 1,
             transactions: false,
-            beside: None,
+            run_folder: None,
         }
     }
 }
@@ -308,7 +308,7 @@ impl GuaranteeOffer {
 
     /// The damage that accidents can do with these settings, as read back.
     pub fn danger(&self, settings: &[Setting]) -> Option<&'static Danger> {
-        self.dangers.iter().find(|danger| danger.holds(settings))
+        self.dangers.iter().find(|danger| danger.applies_to(settings))
     }
 }
 
@@ -438,7 +438,7 @@ impl StoreDef {
         let mut capabilities = self.capabilities.clone();
         for (name, value) in given {
             if let Some(setting) = self.setting(name) {
-                (setting.limits)(value, &mut capabilities);
+                (setting.capabilities)(value, &mut capabilities);
             }
         }
         capabilities

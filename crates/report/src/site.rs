@@ -58,15 +58,15 @@ pub fn pages(mut runs: Vec<RunFacts>, entries: &[StoreDef]) -> io::Result<Vec<Pa
     let mut pairs: BTreeMap<&[String; 2], Vec<_>> = BTreeMap::new();
     for run in &runs {
         run.sides.iter().for_each(|side| stores.entry(&side.store).or_default().push((run, side)));
-        run.duels.iter().for_each(|duel| pairs.entry(&duel.stores).or_default().push((run, duel)));
+        run.store_pairs.iter().for_each(|pair| pairs.entry(&pair.stores).or_default().push((run, pair)));
     }
     for lines in stores.values_mut() {
         lines.sort_by(|(run_a, a), (run_b, b)| {
             order((run_a, &a.conditions), (run_b, &b.conditions)).then_with(|| a.settings.cmp(&b.settings))
         });
     }
-    for duels in pairs.values_mut() {
-        duels.sort_by(|(run_a, a), (run_b, b)| order((run_a, &a.conditions), (run_b, &b.conditions)));
+    for store_pairs in pairs.values_mut() {
+        store_pairs.sort_by(|(run_a, a), (run_b, b)| order((run_a, &a.conditions), (run_b, &b.conditions)));
     }
     let site = Site {
         runs: &runs,
@@ -83,7 +83,9 @@ pub fn pages(mut runs: Vec<RunFacts>, entries: &[StoreDef]) -> io::Result<Vec<Pa
     };
     let mut pages: Vec<Page> = site.stores.par_iter().map(store_page).collect();
     pages.par_extend(
-        pairs.par_iter().map(|(pair, duels)| page("pairs", &pair_name(pair), pair::pair_page(pair, duels))),
+        pairs
+            .par_iter()
+            .map(|(pair, store_pairs)| page("pairs", &pair_name(pair), pair::pair_page(pair, store_pairs))),
     );
     let measured = site.findings.par_iter().filter(|(_, verdicts)| finding::is_measured(verdicts));
     pages.par_extend(

@@ -66,9 +66,9 @@ static REPLACE: WorkloadDef = WorkloadDef {
     headline: &[Headline::Latency],
     space: |case| SpaceEstimate {
         peak_bytes: 2.0 * bytes(case) as f64,
-        room_bytes: 2.0 * bytes(case) as f64,
+        required_bytes: 2.0 * bytes(case) as f64,
     },
-    held: |_| 0.0,
+    stored_bytes: |_| 0.0,
     memory: |case| bytes(case) as f64,
     time: |case, probe: &Probe| {
         let each_s = probe.file_creation_ns as f64 / 1e9 + bytes(case) as f64 / probe.write_bytes_per_s;

@@ -48,7 +48,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
             "no environment, no log: pages are written when the cache is full or the database is closed",
             &[
                 Danger {
-                    with: &[("DB_TXN_NOSYNC", "true")],
+                    settings: &[("DB_TXN_NOSYNC", "true")],
                     ..Danger::new(Loss::Newest, Loss::Newest, "the end of the log is in the process")
                 },
                 Danger::new(Loss::Whole, Loss::Whole, "there is no log"),
@@ -71,17 +71,17 @@ const TORN: Danger =
     Danger::new(Loss::Nothing, Loss::Whole, "where a page is half written; not with pagesize=512");
 
 /// With the file system's block as a page.
-const UNSYNCED: &[Danger] = &[Danger { with: &[("pagesize", "512")], ..Danger::NEWEST[0] }, TORN];
+const UNSYNCED: &[Danger] = &[Danger { settings: &[("pagesize", "512")], ..Danger::NEWEST[0] }, TORN];
 
 /// None with `power`'s pages; with larger ones as at `process`.
 const SYNCED: &[Danger] = &[
-    Danger { with: &[("pagesize", "1024")], ..TORN },
-    Danger { with: &[("pagesize", "2048")], ..TORN },
-    Danger { with: &[("pagesize", "4096")], ..TORN },
-    Danger { with: &[("pagesize", "8192")], ..TORN },
-    Danger { with: &[("pagesize", "16384")], ..TORN },
-    Danger { with: &[("pagesize", "32768")], ..TORN },
-    Danger { with: &[("pagesize", "65536")], ..TORN },
+    Danger { settings: &[("pagesize", "1024")], ..TORN },
+    Danger { settings: &[("pagesize", "2048")], ..TORN },
+    Danger { settings: &[("pagesize", "4096")], ..TORN },
+    Danger { settings: &[("pagesize", "8192")], ..TORN },
+    Danger { settings: &[("pagesize", "16384")], ..TORN },
+    Danger { settings: &[("pagesize", "32768")], ..TORN },
+    Danger { settings: &[("pagesize", "65536")], ..TORN },
     Danger::NOTHING[0],
 ];
 
@@ -312,7 +312,7 @@ const SETTINGS: &[SettingDef] = &[
         "DB_BTREE",
         "how records are found: DB_HASH has no order, and can't scan",
     )
-    .limiting(|value, can| can.order &= value != DB_HASH)
+    .capabilities(|value, can| can.order &= value != DB_HASH)
     .read_by("the engine")
     .tune(&["DB_HASH"])
     .costing("it has no order, and can't scan"),

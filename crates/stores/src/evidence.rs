@@ -47,7 +47,7 @@ mod tests {
             assert!(page.contains(&row), "docs/guarantees.md lacks {row}");
             let label = def.offer(guarantee).and_then(|offer| offer.danger(&[])).unwrap();
             for harm in evidence.dangers() {
-                let is_told = label.tells_of(harm, guarantee);
+                let is_told = label.covers(harm, guarantee);
                 assert!(is_told, "{store} at {guarantee}: {label} says nothing of {harm:?}");
             }
         }

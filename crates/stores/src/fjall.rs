@@ -352,7 +352,7 @@ const SETTINGS: &[SettingDef] = &[
         "how far a write is handed on before it returns",
     )
     .varying()
-    .promising("none is none, buffer is process, sync_data and sync_all are power"),
+    .guarantee("none is none, buffer is process, sync_data and sync_all are power"),
     SettingDef::new("cache_size", "a size", "33554432", "the cache of blocks")
         .bytes()
         .share(MemoryShare::one_in(

@@ -62,10 +62,10 @@ pub const LIBMDBX: StoreDef = StoreDef {
 /// has none. With `utterly_nosync` it does not go back.
 const UNSYNCED: &[Danger] = &[
     Danger {
-        with: &[("sync_mode", "nometasync")],
+        settings: &[("sync_mode", "nometasync")],
         ..Danger::new(Loss::Nothing, Loss::Last, "its meta page is not synced")
     },
-    Danger { with: &[("sync_mode", "utterly_nosync")], ..UNORDERED },
+    Danger { settings: &[("sync_mode", "utterly_nosync")], ..UNORDERED },
     Danger::new(
         Loss::Nothing,
         Loss::Whole,
@@ -84,7 +84,7 @@ const SETTINGS: &[SettingDef] = &read_back(
             "what of a commit is synced (MDBX_SYNC_DURABLE, ...)",
         )
         .varying()
-        .promising("durable is power, the others are process"),
+        .guarantee("durable is power, the others are process"),
         SettingDef::new(
             "sync_bytes",
             "a size, of whole pages",
@@ -103,7 +103,7 @@ const SETTINGS: &[SettingDef] = &read_back(
         )
         .varying()
         .bytes()
-        .limiting(mapped::limit_bytes),
+        .capabilities(mapped::limit_bytes),
         SettingDef::new(
             "growth_step",
             "a size, a multiple of the page",
@@ -120,7 +120,7 @@ const SETTINGS: &[SettingDef] = &read_back(
         )
         .varying()
         .bytes()
-        .limiting(|value, can| {
+        .capabilities(|value, can| {
             if let Some((page, longest)) =
                 value.parse().ok().and_then(|page| Some((page, max_key_bytes(page)?)))
             {

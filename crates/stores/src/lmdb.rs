@@ -63,7 +63,7 @@ pub const LMDB: StoreDef = StoreDef {
 /// Unless data are synced, a power cut can keep a meta page without its pages; if only that is not, the commit before remains.
 const UNSYNCED: &[Danger] = &[
     Danger {
-        with: &[("nosync", "false"), ("mapasync", "false")],
+        settings: &[("nosync", "false"), ("mapasync", "false")],
         ..Danger::new(Loss::Nothing, Loss::Last, "its meta page is not synced")
     },
     UNORDERED,
@@ -81,7 +81,7 @@ const SETTINGS: &[SettingDef] = &read_back(
         )
         .varying()
         .bytes()
-        .limiting(mapped::limit_bytes),
+        .capabilities(mapped::limit_bytes),
         SettingDef::new(
             "max_readers",
             "a number",
@@ -89,14 +89,14 @@ const SETTINGS: &[SettingDef] = &read_back(
             "how many sessions can read at once",
         )
         .usually("126"),
-        flag("nosync", "commits are not synced (MDB_NOSYNC)").promising("process"),
+        flag("nosync", "commits are not synced (MDB_NOSYNC)").guarantee("process"),
         flag("nometasync", "only the data of a commit is synced (MDB_NOMETASYNC)")
-            .promising("process: a power cut can undo the last commit"),
+            .guarantee("process: a power cut can undo the last commit"),
         flag("writemap", "writes into the map; the file is map_size long, sparse (MDB_WRITEMAP)")
             .tune(&["true"])
             .costing("a stray pointer of the application can write into the records"),
         flag("mapasync", "with writemap, syncs without waiting (MDB_MAPASYNC)")
-            .promising("process, with writemap"),
+            .guarantee("process, with writemap"),
         flag("nordahead", "no read-ahead, for data larger than memory (MDB_NORDAHEAD)").tune(&["true"]),
         flag("nomeminit", "unused space in pages is not cleared (MDB_NOMEMINIT)")
             .tune(&["true"])

@@ -64,11 +64,11 @@ const CUT_OFF: &str =
 const fn dangers(kill: Loss, why: &'static str) -> [Danger; 3] {
     [
         Danger {
-            with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],
+            settings: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],
             ..Danger::new(kill, Loss::Whole, TORN_PAGES)
         },
         Danger {
-            with: &[("engine", "rocksdb"), ("rocksdb_wal_recovery_mode", "1")],
+            settings: &[("engine", "rocksdb"), ("rocksdb_wal_recovery_mode", "1")],
             ..Danger::new(kill, Loss::Whole, CUT_OFF)
         },
         Danger::new(kill, Loss::Newest, why),

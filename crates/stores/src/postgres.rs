@@ -67,20 +67,20 @@ const TORN_PAGES: &str = "a page that was half written can't be repaired";
 const UNSYNCED: &[Danger] = &[
     // Synced, but on macOS only into the drive's cache.
     Danger {
-        with: &[("fsync", "on"), ("full_page_writes", "on")],
+        settings: &[("fsync", "on"), ("full_page_writes", "on")],
         ..Danger::new(Loss::Nothing, Loss::Whole, "the drive's cache can hand on log and pages in any order")
     },
-    Danger { with: &[("fsync", "on")], ..Danger::new(Loss::Nothing, Loss::Whole, TORN_PAGES) },
+    Danger { settings: &[("fsync", "on")], ..Danger::new(Loss::Nothing, Loss::Whole, TORN_PAGES) },
     Danger::new(Loss::Nothing, Loss::Whole, NOT_SYNCED),
 ];
 
 /// As above, for commits that do not wait for their log.
 const LATE: &[Danger] = &[
     Danger {
-        with: &[("fsync", "on"), ("full_page_writes", "on")],
+        settings: &[("fsync", "on"), ("full_page_writes", "on")],
         ..Danger::new(Loss::Newest, Loss::Newest, "the log of the last 0.6 s may not be written")
     },
-    Danger { with: &[("fsync", "on")], ..Danger::new(Loss::Newest, Loss::Whole, TORN_PAGES) },
+    Danger { settings: &[("fsync", "on")], ..Danger::new(Loss::Newest, Loss::Whole, TORN_PAGES) },
     Danger::new(Loss::Newest, Loss::Whole, NOT_SYNCED),
 ];
 

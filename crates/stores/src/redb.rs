@@ -49,7 +49,7 @@ pub const REDB: StoreDef = StoreDef {
 const SETTINGS: &[SettingDef] = &[
     SettingDef::new("durability", "none or immediate", "the guarantee's", "whether a commit is synced")
         .varying()
-        .promising("none is none, immediate is power"),
+        .guarantee("none is none, immediate is power"),
     flag("two_phase_commit", "two syncs a commit, against crafted data"),
     flag("quick_repair", "slower commits, instant repair after a crash"),
     SettingDef::new("cache_size", "a size", "1073741824", "the cache, for reading and writing together")

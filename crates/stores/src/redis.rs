@@ -46,11 +46,11 @@ const UNSYNCED: &[Danger] = &[Danger::new(
 /// As above, if acknowledged writes may still be in the server's memory.
 const LATE: &[Danger] = &[
     Danger {
-        with: &[("appendonly", "no"), ("save", "off")],
+        settings: &[("appendonly", "no"), ("save", "off")],
         ..Danger::new(Loss::Newest, Loss::Newest, "nothing is kept but by a SAVE")
     },
     Danger {
-        with: &[("appendonly", "no")],
+        settings: &[("appendonly", "no")],
         ..Danger::new(
             Loss::Newest,
             Loss::Newest,

@@ -51,7 +51,7 @@ const UNSYNCED: &str = "flush() syncs neither the file's length nor the files of
 const SETTINGS: &[SettingDef] = &[
     SettingDef::new("flush", "true or false", "the guarantee's", "whether flush() follows each write")
         .varying()
-        .promising("false is none, true is process"),
+        .guarantee("false is none, true is process"),
     SettingDef::new(
         "flush_every_ms",
         "1 to 10000, or none",

@@ -72,12 +72,12 @@ pub const SQLITE: StoreDef = StoreDef {
 
 /// By SQLite's documentation of PRAGMA synchronous; `process` itself sets WAL and NORMAL.
 const UNSYNCED_OR_NOT_AT_ONCE: &[Danger] = &[
-    Danger { with: &[("synchronous", "0")], ..UNORDERED },
-    Danger { with: &[("journal_mode", "delete"), ("synchronous", "1")], ..HEADER_FIRST },
-    Danger { with: &[("journal_mode", "truncate"), ("synchronous", "1")], ..HEADER_FIRST },
-    Danger { with: &[("journal_mode", "persist"), ("synchronous", "1")], ..HEADER_FIRST },
+    Danger { settings: &[("synchronous", "0")], ..UNORDERED },
+    Danger { settings: &[("journal_mode", "delete"), ("synchronous", "1")], ..HEADER_FIRST },
+    Danger { settings: &[("journal_mode", "truncate"), ("synchronous", "1")], ..HEADER_FIRST },
+    Danger { settings: &[("journal_mode", "persist"), ("synchronous", "1")], ..HEADER_FIRST },
     Danger {
-        with: &[("journal_mode", "delete")],
+        settings: &[("journal_mode", "delete")],
         ..Danger::new(Loss::Nothing, Loss::Last, "the journal that was deleted can come back, and undoes it")
     },
     Danger::NEWEST[0],

@@ -67,7 +67,7 @@ const SETTINGS: &[SettingDef] = &[
         "what the file is read and written in; keys must fit into a page",
     )
     .bytes()
-    .limiting(|value, can| {
+    .capabilities(|value, can| {
         if let Ok(bytes) = value.parse() {
             can.max_key_bytes = max_key_bytes(bytes);
         }

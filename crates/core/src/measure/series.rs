@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
-use storebench_model::result::{Epoch, Second};
+use storebench_model::result::{Epoch, SeriesPoint};
 
 use crate::measure::latency::{Latencies, decode, encode, resident_histogram};
 use crate::measure::process;
@@ -97,7 +97,7 @@ impl Series {
     }
 
     /// Ends a phase; gives its seconds, if it took longer than one.
-    pub fn finish(&self) -> Vec<Second> {
+    pub fn finish(&self) -> Vec<SeriesPoint> {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
         let summaries = std::mem::take(&mut gathered.summaries);
@@ -105,7 +105,7 @@ impl Series {
             return Vec::new();
         }
         let began = gathered.began.zip(self.process_start).map(|(began, start)| began - start);
-        let second = |(at_s, summary): (u32, Epoch)| Second {
+        let second = |(at_s, summary): (u32, Epoch)| SeriesPoint {
             at_s,
             count: summary.count,
             p50_ns: summary.p50_ns,
@@ -250,7 +250,7 @@ mod tests {
         first.finish(&latencies).unwrap();
         second.finish(&others).unwrap();
         let seconds = [(0, 101, 10, 10, 5_003), (1, 1, 70, 70, 70), (3, 1, 80, 80, 80)];
-        let seconds = seconds.map(|(at_s, count, p50_ns, p99_ns, max_ns)| Second {
+        let seconds = seconds.map(|(at_s, count, p50_ns, p99_ns, max_ns)| SeriesPoint {
             at_s,
             count,
             p50_ns,
@@ -325,8 +325,8 @@ mod tests {
             merged.add_packed(began, &remote.finish_packed().unwrap()).unwrap();
             assert_eq!(remote.finish_packed().unwrap(), [], "the next phase begins anew");
         }
-        let finish_untimed = |series: &Series| -> Vec<Second> {
-            series.finish().into_iter().map(|second| Second { in_trial_ms: None, ..second }).collect()
+        let finish_untimed = |series: &Series| -> Vec<SeriesPoint> {
+            series.finish().into_iter().map(|second| SeriesPoint { in_trial_ms: None, ..second }).collect()
         };
         assert_eq!(finish_untimed(&merged), finish_untimed(&alone));
         assert!(merged.add_packed(began, &[(0, "no histogram".into())]).is_err());

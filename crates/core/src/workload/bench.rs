@@ -9,7 +9,7 @@ use storebench_model::store::{OpenFn, OpenOptions, Store, StoreError};
 use crate::guard;
 use crate::measure::disk;
 use crate::measure::page_cache::{self, EmptiedCache};
-use crate::workload::step::Step;
+use crate::workload::step::TrialStep;
 use crate::workload::workload_error::WorkloadError;
 
 /// A store under test in its folder.
@@ -26,9 +26,9 @@ pub struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     pub fn open(open: OpenFn, options: OpenOptions<'a>) -> Result<Bench<'a>, StoreError> {
-        Step::Opening.begin();
+        TrialStep::Opening.begin();
         let store = open(&options)?;
-        Step::Working.begin();
+        TrialStep::Working.begin();
         let elsewhere = store.outside_location();
         let folder = options.directory.to_path_buf();
         Ok(Bench { open, folder, options, store: Some(store), elsewhere, syncs_before: 0 })
@@ -66,26 +66,26 @@ impl<'a> Bench<'a> {
     pub fn fresh(&mut self) -> Result<(), WorkloadError> {
         self.keep_syncs()?;
         if let Some(store) = self.store.take() {
-            Step::Closing.begin();
+            TrialStep::Closing.begin();
             store.discard().map_err(WorkloadError::during("closing the store"))?;
         }
         let failed =
             |error: io::Error| WorkloadError::harness(format!("emptying {}: {error}", self.folder.display()));
         guard::remove_made(&self.folder).map_err(failed)?;
         std::fs::create_dir(&self.folder).map_err(failed)?;
-        Step::Opening.begin();
+        TrialStep::Opening.begin();
         self.open_with("opening the store")
     }
 
     /// Lets the store settle, closes it, empties the page cache and opens it again; gives how the cache was emptied.
     pub(crate) fn reopen_cold(&mut self) -> Result<EmptiedCache, WorkloadError> {
-        Step::Settling.begin();
+        TrialStep::Settling.begin();
         self.store()?.settle().map_err(WorkloadError::during("settling"))?;
         self.keep_syncs()?;
         self.close()?;
         let emptied = page_cache::empty(&self.folder)
             .map_err(|error| WorkloadError::harness(format!("emptying the page cache: {error}")))?;
-        Step::Reopening.begin();
+        TrialStep::Reopening.begin();
         self.open_with("opening the store")?;
         Ok(emptied)
     }
@@ -93,7 +93,7 @@ impl<'a> Bench<'a> {
     pub(crate) fn reopen(&mut self) -> Result<(), WorkloadError> {
         self.keep_syncs()?;
         self.close()?;
-        Step::Reopening.begin();
+        TrialStep::Reopening.begin();
         self.open_with("opening the store anew")
     }
 
@@ -107,7 +107,7 @@ impl<'a> Bench<'a> {
 
     fn open_with(&mut self, doing: &str) -> Result<(), WorkloadError> {
         self.store = Some((self.open)(&self.options).map_err(WorkloadError::during(doing))?);
-        Step::Working.begin();
+        TrialStep::Working.begin();
         Ok(())
     }
 
@@ -125,7 +125,7 @@ impl<'a> Bench<'a> {
 
     pub fn close(&mut self) -> Result<(), WorkloadError> {
         let Some(store) = self.store.take() else { return Ok(()) };
-        Step::Closing.begin();
+        TrialStep::Closing.begin();
         store.close().map_err(WorkloadError::during("closing the store"))
     }
 }

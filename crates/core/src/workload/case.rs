@@ -48,7 +48,7 @@ impl<'a> Case<'a> {
     }
 
     /// Its store, if that can be opened with the guarantee asked for.
-    pub fn opens(&self) -> Result<&StoreDef, LeftOutReason> {
+    pub fn openable_store(&self) -> Result<&StoreDef, LeftOutReason> {
         let store = self
             .store()
             .ok_or_else(|| LeftOutReason::UnknownStore { store: self.cell.store().to_owned() })?;
@@ -80,8 +80,8 @@ impl<'a> Case<'a> {
     }
 
     /// With a session for each thread; and the store's capabilities with its settings, which may remove sessions or its order.
-    pub(crate) fn opens_for_threads(&self) -> Result<(&StoreDef, Capabilities), LeftOutReason> {
-        let store = self.opens()?;
+    pub(crate) fn store_for_threads(&self) -> Result<(&StoreDef, Capabilities), LeftOutReason> {
+        let store = self.openable_store()?;
         let capabilities = self.capabilities().unwrap_or_else(|| store.capabilities.clone());
         match self.cell.threads() {
             threads if threads > 1 && capabilities.threads == Threads::One => {
@@ -96,7 +96,7 @@ impl<'a> Case<'a> {
         let (threads, clients) = (self.cell.threads(), self.clients);
         match clients {
             0 => Ok(()),
-            _ if !self.is_elsewhere() => {
+            _ if !self.is_on_running_server() => {
                 Err(LeftOutReason::NotForClients { store: self.cell.store().to_owned() })
             }
             _ if (threads as usize) < clients => Err(LeftOutReason::FewThreads { threads, clients }),
@@ -105,7 +105,7 @@ impl<'a> Case<'a> {
     }
 
     /// Checks that this number of value bytes is within the plan's limit and the store's.
-    pub fn holds(&self, bytes: f64) -> Result<(), LeftOutReason> {
+    pub fn check_size(&self, bytes: f64) -> Result<(), LeftOutReason> {
         let limit_bytes = self.size_limit;
         if bytes >= limit_bytes as f64 {
             return Err(LeftOutReason::TooLarge { bytes, limit_bytes });
@@ -119,7 +119,7 @@ impl<'a> Case<'a> {
     }
 
     /// How many of `held_bytes` its store keeps in memory alone: all, if it has nowhere else for them.
-    pub fn kept_in_memory(&self, held_bytes: f64) -> f64 {
+    pub fn bytes_in_memory(&self, held_bytes: f64) -> f64 {
         let in_memory =
             self.capabilities().is_some_and(|capabilities| capabilities.keeps && !capabilities.persists);
         if in_memory { held_bytes } else { 0.0 }
@@ -133,7 +133,7 @@ impl<'a> Case<'a> {
     }
 
     /// Whether its store is a server that was running before, so that the place holds nothing of it.
-    pub fn is_elsewhere(&self) -> bool {
+    pub fn is_on_running_server(&self) -> bool {
         self.kind() == StoreKind::Server && self.effective_settings().contains_key(running::URL)
     }
 
@@ -141,7 +141,7 @@ impl<'a> Case<'a> {
     pub fn survives_kills(&self) -> bool {
         let tier = self.cell.guarantee().tier();
         let persists = self.capabilities().is_some_and(|capabilities| capabilities.persists);
-        persists && !self.is_elsewhere() && tier.is_none_or(|tier| tier >= Guarantee::Process)
+        persists && !self.is_on_running_server() && tier.is_none_or(|tier| tier >= Guarantee::Process)
     }
 
     fn effective_settings(&self) -> BTreeMap<String, String> {
@@ -152,12 +152,12 @@ impl<'a> Case<'a> {
 
     /// A private server's bytes on disk in addition to the records.
     pub fn server_bytes(&self) -> f64 {
-        if self.kind() == StoreKind::Server && !self.is_elsewhere() { SERVER_BYTES } else { 0.0 }
+        if self.kind() == StoreKind::Server && !self.is_on_running_server() { SERVER_BYTES } else { 0.0 }
     }
 
     /// Seconds that its store takes to start and end, if it is a private server.
     pub fn server_start_s(&self) -> f64 {
-        let server = self.store().and_then(|store| store.server).filter(|_| !self.is_elsewhere());
+        let server = self.store().and_then(|store| store.server).filter(|_| !self.is_on_running_server());
         server.map_or(0.0, |server| server.start_s)
     }
 
@@ -176,7 +176,7 @@ pub struct SpaceEstimate {
     /// The size of its files at their peak.
     pub peak_bytes: f64,
     /// The room that must be free for it to be tried.
-    pub room_bytes: f64,
+    pub required_bytes: f64,
 }
 
 /// Time that a trial takes, in seconds.
@@ -189,18 +189,18 @@ pub struct TimeEstimate {
     /// Rests that were asked for, which are a part of it, too.
     pub rest_s: f64,
     /// Work that time ends, a part of it, too: how long it would take, and the most that it may. A slower processor does less then.
-    pub ended: [f64; 2],
+    pub time_limited_s: [f64; 2],
 }
 
 impl TimeEstimate {
     /// The time of a trial, with so much of it for reading back, and no rest.
     pub fn with_audit(trial_s: f64, audit_s: f64) -> TimeEstimate {
-        TimeEstimate { trial_s, audit_s, rest_s: 0.0, ended: [0.0; 2] }
+        TimeEstimate { trial_s, audit_s, rest_s: 0.0, time_limited_s: [0.0; 2] }
     }
 
     /// The time if processors take `slowness` times as long.
     pub fn slowed(self, slowness: f64) -> TimeEstimate {
-        let [work_s, most_s] = self.ended;
+        let [work_s, most_s] = self.time_limited_s;
         let busy_s = self.trial_s - self.rest_s - work_s.min(most_s);
         let trial_s = busy_s * slowness + (work_s * slowness).min(most_s) + self.rest_s;
         TimeEstimate { trial_s, audit_s: self.audit_s * slowness, ..self }

@@ -63,7 +63,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: |case| cost::check(case).err(),
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: cost::space,
-    held: cost::held_bytes,
+    stored_bytes: cost::held_bytes,
     memory: cost::memory,
     time: cost::time,
     time_by_rehearsal: None,

@@ -18,7 +18,7 @@ use storebench_model::store::{Batch, Store};
 
 pub use self::message::{CutMessage, FaultReport, RecordedHistory, StateReport, StepMark};
 use crate::workload::spec::{CutPart, TrialContext, TrialError};
-use crate::workload::step::Step;
+use crate::workload::step::TrialStep;
 use crate::workload::{kill, store_trial};
 
 /// Does a part, and reports its result. The recording part does not return: its store must not be closed.
@@ -56,7 +56,7 @@ pub fn run(
 }
 
 /// Opens the check's store, or the made one that writes in place.
-fn open(context: &TrialContext<'_>, is_control: bool, step: Step) -> Result<Box<dyn Store>, TrialError> {
+fn open(context: &TrialContext<'_>, is_control: bool, step: TrialStep) -> Result<Box<dyn Store>, TrialError> {
     if is_control {
         return in_place_store::open(&context.spec.directory).map_err(store_trial::unsupported_or_failed);
     }

@@ -31,7 +31,7 @@ pub struct WorkloadDef {
     /// The disk that a cell takes.
     pub space: fn(&Case<'_>) -> SpaceEstimate,
     /// Bytes of data in the store at its fullest.
-    pub held: fn(&Case<'_>) -> f64,
+    pub stored_bytes: fn(&Case<'_>) -> f64,
     /// A trial process's memory in bytes: what is made ahead, and what a store keeps in memory alone, without engines' caches.
     pub memory: fn(&Case<'_>) -> f64,
     /// The time that a trial takes, by what its place costs.

@@ -41,7 +41,7 @@ pub(crate) use spec::{Amount, Spec};
 pub(crate) use trial::WORKLOAD;
 
 use storebench_model::axis::device::values::Sync;
-use storebench_model::result::{Requests, Second};
+use storebench_model::result::{Requests, SeriesPoint};
 
 use self::device_worker::{DeviceWorker, OPERATIONS, Recorder, SYNCS};
 use self::target::TargetFile;
@@ -64,7 +64,7 @@ pub struct DeviceMeasurements {
     pub final_sync: Option<Duration>,
     pub disk: Option<Requests>,
     /// For more than one second.
-    pub series: Vec<Second>,
+    pub series: Vec<SeriesPoint>,
     /// The share of the threads' time between calls.
     pub harness_share: f64,
 }

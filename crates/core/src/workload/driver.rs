@@ -337,7 +337,7 @@ impl<'a> Driver<'a> {
         self.untimed.note(planned.operation);
         self.untimed.ticks += end.saturating_sub(start);
         if let Some(pacer) = &mut self.pacer {
-            pacer.make_room_for(start, end);
+            pacer.postpone_for_untimed(start, end);
         }
         self.untimed.syncs = self.untimed.syncs.plus(&syncs::count_this_thread().since(&before));
         result

@@ -1,6 +1,6 @@
 //! Counters that are read before and after a phase: the process's and the machine's, and the series.
 
-use storebench_model::result::{Counters, OperationResult, Second};
+use storebench_model::result::{Counters, OperationResult, SeriesPoint};
 
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
@@ -20,7 +20,7 @@ pub(crate) struct Gauge<'a> {
 pub(crate) struct GaugeReading {
     pub counters: Counters,
     machine_use: MachineUse,
-    series: Vec<Second>,
+    series: Vec<SeriesPoint>,
 }
 
 impl<'a> Gauge<'a> {
@@ -44,7 +44,7 @@ impl<'a> Gauge<'a> {
 }
 
 impl GaugeReading {
-    pub(crate) fn told_by(self, result: OperationResult) -> OperationResult {
+    pub(crate) fn add_to(self, result: OperationResult) -> OperationResult {
         OperationResult {
             counters: Some(self.counters),
             device_written_bytes: self.machine_use.traffic.as_ref().map(|traffic| traffic.written_bytes),

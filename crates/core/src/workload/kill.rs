@@ -14,7 +14,7 @@ use storebench_model::store::{Guarantee, OpenFn, Session, Store};
 
 use crate::measure::syncs;
 use crate::workload::spec::{TrialContext, TrialError};
-use crate::workload::step::Step;
+use crate::workload::step::TrialStep;
 use crate::workload::workload_error::WorkloadError;
 use crate::workload::{store_trial, worker_pool};
 use steps::{CYCLE, expected, record_key, record_value, step};
@@ -57,7 +57,7 @@ pub fn write(
     let (def, _) = store_trial::find(context.stores, context.spec.cell.store())?;
     let is_power = store_trial::offered_guarantee(def, &context.spec.cell)? >= Guarantee::Power;
     let journal = is_power.then(|| syncs::keep_journal(harness_folder));
-    let store = open(context, Step::Opening)?;
+    let store = open(context, TrialStep::Opening)?;
     let undone = journal.map(|started| started.map_err(str::to_owned).and_then(|()| check_journal()));
     let mut session = worker_pool::session(&*store)?;
     let start = Instant::now();
@@ -107,7 +107,7 @@ pub fn read_back(context: &TrialContext<'_>, steps: u64, undone: bool) -> Result
     let failure = if undone { Failure::Unsynced } else { Failure::WrongData };
     let error_after_kill =
         |message: String| WorkloadError { failure, message: format!("{message} {when}"), operation: None };
-    let store = open(context, Step::Reopening).map_err(|error| match error {
+    let store = open(context, TrialStep::Reopening).map_err(|error| match error {
         TrialError::Failed(stop) => {
             TrialError::Failed(WorkloadError { message: format!("{}, {when}", stop.message), ..stop })
         }
@@ -168,12 +168,12 @@ fn why_wrong(
     Ok(Some(format!("the acknowledged record {key} {fault}")))
 }
 
-pub(super) fn open(context: &TrialContext<'_>, step: Step) -> Result<Box<dyn Store>, TrialError> {
+pub(super) fn open(context: &TrialContext<'_>, step: TrialStep) -> Result<Box<dyn Store>, TrialError> {
     let TrialContext { stores, spec, .. } = *context;
     let (_, open): (_, OpenFn) = store_trial::find(stores, spec.cell.store())?;
     step.begin();
     let store =
         open(&spec.options(spec.cell.threads().into())).map_err(store_trial::unsupported_or_failed)?;
-    Step::Working.begin();
+    TrialStep::Working.begin();
     Ok(store)
 }

@@ -58,7 +58,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: |case| parameters::check(case).err(),
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
-    held: parameters::held_bytes,
+    stored_bytes: parameters::held_bytes,
     memory: parameters::memory,
     time: parameters::time,
     time_by_rehearsal: None,
@@ -343,7 +343,7 @@ fn results(
             Recorder::sum(workers.iter().filter_map(|worker| worker.measured.get(number).cloned()))?;
         let mut operations = results_by_kind(&recorder, &tenth.elapsed, threads)?;
         if let Some(first) = operations.first_mut() {
-            *first = tenth.gauge_reading.told_by(std::mem::take(first));
+            *first = tenth.gauge_reading.add_to(std::mem::take(first));
             // The whole trial's would hold ten of them.
             first.series = Vec::new();
         }

@@ -11,10 +11,10 @@ use crate::measure::clock::Clock;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Pacer {
-    start: u64,
+    first_due: u64,
     interval_ticks: f64,
     next_operation: u64,
-    stood_still: u64,
+    standstill_ticks: u64,
     /// Set when another thread has failed.
     pub stopped: Arc<AtomicBool>,
 }
@@ -29,35 +29,35 @@ impl Pacer {
     /// by the clock, this one's first in its turn.
     pub fn new(clock: &Clock, begin: u64, per_second: u32, thread: u64, threads: u64) -> Pacer {
         let interval_ns = 1e9 / f64::from(per_second);
-        let start = begin + clock.ticks(interval_ns * thread as f64) as u64;
+        let first_due = begin + clock.ticks(interval_ns * thread as f64) as u64;
         let interval_ticks = clock.ticks(interval_ns * threads as f64);
-        Pacer { start, interval_ticks, next_operation: 0, stood_still: 0, stopped: Arc::default() }
+        Pacer { first_due, interval_ticks, next_operation: 0, standstill_ticks: 0, stopped: Arc::default() }
     }
 
-    fn moment(&self) -> u64 {
-        self.start + (self.next_operation as f64 * self.interval_ticks) as u64
+    fn next_due(&self) -> u64 {
+        self.first_due + (self.next_operation as f64 * self.interval_ticks) as u64
     }
 
     /// Adds to the schedule what it had no time for of untimed work between two moments.
-    pub(crate) fn make_room_for(&mut self, begin: u64, end: u64) {
-        let overrun = end.saturating_sub(begin.max(self.moment()));
-        self.start += overrun;
-        self.stood_still += overrun;
+    pub(crate) fn postpone_for_untimed(&mut self, begin: u64, end: u64) {
+        let overrun = end.saturating_sub(begin.max(self.next_due()));
+        self.first_due += overrun;
+        self.standstill_ticks += overrun;
     }
 
     /// The ticks for which the schedule has stood still.
-    pub(crate) fn stood_still(&self) -> u64 {
-        self.stood_still
+    pub(crate) fn standstill_ticks(&self) -> u64 {
+        self.standstill_ticks
     }
 
     /// The ticks by which the next operation is late.
     pub fn ticks_late(&self, now: u64) -> u64 {
-        now.saturating_sub(self.moment())
+        now.saturating_sub(self.next_due())
     }
 
     /// Waits for the next operation's moment, unless it has passed; gives that moment.
     pub fn wait(&mut self, clock: &Clock) -> u64 {
-        let moment = self.moment();
+        let moment = self.next_due();
         self.next_operation += 1;
         wait_until(clock, moment, &self.stopped);
         moment
@@ -108,19 +108,19 @@ mod tests {
         let clock = Clock::new();
         // Moments at 1000, 1100, 1200, ...
         let mut pacer = Pacer {
-            start: 1000,
+            first_due: 1000,
             interval_ticks: 100.0,
             next_operation: 1,
-            stood_still: 0,
+            standstill_ticks: 0,
             stopped: Arc::default(),
         };
-        pacer.make_room_for(1010, 1090);
-        assert_eq!((pacer.moment(), pacer.stood_still()), (1100, 0), "there was time for it");
-        pacer.make_room_for(1010, 1150);
-        assert_eq!((pacer.moment(), pacer.stood_still()), (1150, 50), "no longer than it took");
+        pacer.postpone_for_untimed(1010, 1090);
+        assert_eq!((pacer.next_due(), pacer.standstill_ticks()), (1100, 0), "there was time for it");
+        pacer.postpone_for_untimed(1010, 1150);
+        assert_eq!((pacer.next_due(), pacer.standstill_ticks()), (1150, 50), "no longer than it took");
         assert_eq!(pacer.wait(&clock), 1150);
         // The operation ends at 1400: the next, whose moment was 1250, is 150 late, and stays so.
-        pacer.make_room_for(1400, 1460);
-        assert_eq!((1460 - pacer.moment(), pacer.stood_still()), (150, 110));
+        pacer.postpone_for_untimed(1400, 1460);
+        assert_eq!((1460 - pacer.next_due(), pacer.standstill_ticks()), (150, 110));
     }
 }

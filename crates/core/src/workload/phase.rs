@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use storebench_model::cell::Rate;
-use storebench_model::result::{Counters, OperationResult, PhaseRequests, Second};
+use storebench_model::result::{Counters, OperationResult, PhaseRequests, SeriesPoint};
 use storebench_model::units::CountRange;
 
 use crate::measure::counters;
@@ -26,7 +26,7 @@ pub struct Phase {
     warm_up_left: u64,
     time_left: Option<Duration>,
     elapsed: Elapsed,
-    series: Vec<Second>,
+    series: Vec<SeriesPoint>,
     counters: Option<Counters>,
     untimed: UntimedWork,
 }
@@ -95,7 +95,7 @@ impl Phase {
         ((safe_inserts as f64 / share) as u64).max(room.min(1))
     }
 
-    pub fn add(&mut self, goal: PhaseGoal, elapsed: Elapsed, series: Vec<Second>) {
+    pub fn add(&mut self, goal: PhaseGoal, elapsed: Elapsed, series: Vec<SeriesPoint>) {
         if self.time_left.is_none() {
             self.operations_left -= goal.operations;
         }
@@ -103,7 +103,7 @@ impl Phase {
         self.time_left = self.time_left.map(|left| left.saturating_sub(elapsed.wall));
         let offset_s = self.elapsed.wall.as_secs() as u32;
         self.series
-            .extend(series.into_iter().map(|second| Second { at_s: second.at_s + offset_s, ..second }));
+            .extend(series.into_iter().map(|second| SeriesPoint { at_s: second.at_s + offset_s, ..second }));
         self.elapsed = self.elapsed.add_later(elapsed);
     }
 

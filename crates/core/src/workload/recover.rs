@@ -14,7 +14,7 @@ use crate::measure::{page_cache, process, syncs};
 use crate::workload::kill;
 use crate::workload::kill::steps::{record_key, record_value};
 use crate::workload::spec::{RecoverEnd, RecoverPart, TrialContext, TrialError};
-use crate::workload::step::Step;
+use crate::workload::step::TrialStep;
 use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
 
@@ -28,7 +28,7 @@ const GROWTH: f64 = 1.7;
 const ROOM_FACTOR: f64 = 4.0;
 
 /// The disk space of a recovery check, in bytes; `file_bytes` is the least that a file takes, and a folder has a file for each record.
-pub fn room_bytes(records: u64, kind: StoreKind, file_bytes: f64) -> f64 {
+pub fn required_bytes(records: u64, kind: StoreKind, file_bytes: f64) -> f64 {
     let records = records as f64 * GROWTH;
     let bytes = records * (MOST_BYTES as u64 / 2 + KEY_BYTES) as f64 * ROOM_FACTOR;
     if kind == StoreKind::Folder { bytes.max(records * file_bytes) } else { bytes }
@@ -108,7 +108,7 @@ fn open_and_work(
             .map_err(|error| TrialError::harness(format!("reading the program into memory: {error}")))?;
     }
     let is_first = part.records == 0;
-    let step = if is_first { Step::Opening } else { Step::Reopening };
+    let step = if is_first { TrialStep::Opening } else { TrialStep::Reopening };
     let resident = || process::resident().ok().map(|resident| resident.now_bytes);
     let (base, fetched_before, before) = (resident(), fetched_bytes().ok(), Snapshot::now());
     let start = Instant::now();

@@ -44,7 +44,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: |case| cost::check(case).err(),
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: cost::space,
-    held: cost::held_value_bytes,
+    stored_bytes: cost::held_value_bytes,
     memory: cost::memory,
     time: cost::time,
     time_by_rehearsal: None,

@@ -52,7 +52,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: |case| parameters::check(case).err(),
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
-    held: parameters::held_bytes,
+    stored_bytes: parameters::held_bytes,
     memory: parameters::memory,
     time: parameters::time,
     time_by_rehearsal: None,
@@ -142,7 +142,7 @@ fn results(
             ..recorder.kind_record(kind).result(name, elapsed, is_closed, work.threads)?
         })
     };
-    let mut results = vec![gauge_reading.told_by(result(OVERALL, ALL)?)];
+    let mut results = vec![gauge_reading.add_to(result(OVERALL, ALL)?)];
     for kind in Kind::ALL.into_iter().filter(|kind| work.shares.share_of(*kind) > 0.0) {
         results.push(result(kind.name(), kind as usize)?);
     }

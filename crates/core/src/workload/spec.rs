@@ -30,7 +30,7 @@ pub struct Spec {
     pub directory: PathBuf,
     /// A folder of the run for what servers need in addition to their data; `None` without a server.
     #[serde(default)]
-    pub beside: Option<PathBuf>,
+    pub run_folder: Option<PathBuf>,
     /// The work that is done, and the thing that it is done to.
     pub workload: Workload,
     /// Its parameters.
@@ -157,7 +157,7 @@ impl Spec {
             parent: 0,
             cell,
             directory,
-            beside: None,
+            run_folder: None,
             workload,
             parameters,
             settings: BTreeMap::new(),
@@ -186,7 +186,7 @@ impl Spec {
             settings: &self.settings,
             sessions: usize::try_from(sessions).unwrap_or(usize::MAX),
             transactions: false,
-            beside: self.beside.as_deref(),
+            run_folder: self.run_folder.as_deref(),
         }
     }
 
@@ -212,12 +212,12 @@ impl Spec {
 
     fn report_limits(&self, order: &LimitValues, reports: &[LimitReport]) -> Result<(), TrialError> {
         let text = serde_json::to_string(reports).map_err(TrialError::harness)?;
-        let (Some(folder), Some(name)) = (order.told.parent(), order.told.file_name()) else {
+        let (Some(folder), Some(name)) = (order.report_file.parent(), order.report_file.file_name()) else {
             return Err(TrialError::harness("there is no file for the limits"));
         };
         let mut file = guard::rewrite(folder, &name.to_string_lossy()).map_err(TrialError::harness)?;
         file.write_all(text.as_bytes())
-            .map_err(|error| TrialError::harness(format!("writing {}: {error}", order.told.display())))
+            .map_err(|error| TrialError::harness(format!("writing {}: {error}", order.report_file.display())))
     }
 }
 

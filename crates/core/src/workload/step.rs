@@ -10,7 +10,7 @@ use crate::workload::progress_shm::{self, ProgressSlot};
 
 /// A step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::VariantNames)]
-pub enum Step {
+pub enum TrialStep {
     /// The preparations before the store: values and the harness's memory.
     #[strum(serialize = "preparing the trial")]
     Preparing,
@@ -34,18 +34,18 @@ pub enum Step {
     Reopening,
 }
 
-words!(Step, all);
+words!(TrialStep, all);
 
-impl Step {
+impl TrialStep {
     /// The longest that it may take, where that doesn't depend on how much there is to do; else the trial's limit holds alone.
     pub fn limit(self) -> Option<Duration> {
         let minutes = match self {
-            Step::Preparing | Step::Working | Step::Settling => return None,
-            Step::Opening => 2,
+            TrialStep::Preparing | TrialStep::Working | TrialStep::Settling => return None,
+            TrialStep::Opening => 2,
             // A log may have to be replayed.
-            Step::Reopening | Step::MakingServer => 5,
+            TrialStep::Reopening | TrialStep::MakingServer => 5,
             // Records in memory may have to be written.
-            Step::Closing => 10,
+            TrialStep::Closing => 10,
         };
         Some(Duration::from_secs(minutes * 60))
     }
@@ -60,13 +60,13 @@ impl Step {
 
 /// A step of another process: which, and how many it had begun before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BegunSteps(pub Step, pub u64);
+pub struct BegunSteps(pub TrialStep, pub u64);
 
 impl BegunSteps {
     /// The last one that was begun; `None` before the first.
     pub fn read(file: &File) -> Option<BegunSteps> {
         let [step, begun] = progress_shm::read(file, ProgressSlot::STEP)?;
-        Step::ALL.get(usize::try_from(step).ok()?).map(|step| BegunSteps(*step, begun))
+        TrialStep::ALL.get(usize::try_from(step).ok()?).map(|step| BegunSteps(*step, begun))
     }
 }
 
@@ -78,11 +78,11 @@ mod tests {
     fn each_step_is_read_as_it_was_told() {
         let Some(file) = progress_shm::file() else { return };
         assert_eq!(BegunSteps::read(&file), None);
-        for (begun, step) in (0..).zip(Step::ALL) {
+        for (begun, step) in (0..).zip(TrialStep::ALL) {
             progress_shm::write(&file, ProgressSlot::STEP, [step as u64, begun]);
             assert_eq!(BegunSteps::read(&file), Some(BegunSteps(step, begun)));
         }
-        progress_shm::write(&file, ProgressSlot::STEP, [Step::ALL.len() as u64, 0]);
+        progress_shm::write(&file, ProgressSlot::STEP, [TrialStep::ALL.len() as u64, 0]);
         assert_eq!(BegunSteps::read(&file), None);
     }
 }

@@ -13,7 +13,7 @@ use crate::measure::syncs;
 use crate::workload::bare::BareTrial;
 use crate::workload::bench::Bench;
 use crate::workload::spec::{Spec, TrialError};
-use crate::workload::step::Step;
+use crate::workload::step::TrialStep;
 use crate::workload::sync_check::{self, AcknowledgedWrites};
 use crate::workload::workload_error::WorkloadError;
 
@@ -62,7 +62,7 @@ impl<'a> StoreTrial<'a> {
         let _ = syncs::check_counting();
         let private_server = store.server.filter(|_| !options.settings.contains_key(running::URL));
         if let Some(server) = private_server {
-            Step::MakingServer.begin();
+            TrialStep::MakingServer.begin();
             (server.prepare)(&options).map_err(unsupported_or_failed)?;
         }
         let watch = BareTrial::begin_with(spec, private_server.is_some())?;
@@ -89,7 +89,7 @@ impl<'a> StoreTrial<'a> {
         if guarantee >= Guarantee::Power {
             unchecked = check_power(&bench, store, acknowledged)?;
         }
-        Step::Settling.begin();
+        TrialStep::Settling.begin();
         let (before, start) = (Snapshot::now(), Instant::now());
         bench.store()?.settle().map_err(WorkloadError::during("settling"))?;
         let (settle_ns, settle_counters) = (start.elapsed().as_nanos() as u64, before.until_now());

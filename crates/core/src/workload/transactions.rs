@@ -140,7 +140,7 @@ fn run_phases<H: ?Sized, T: Transactions<H>>(
             AcknowledgedWrites::new(writes, count, 1, &reading.counters).note(acknowledged);
         }
         let result = lock_worker(worker).recorder.kind_record(kind).result(name, &elapsed, is_closed, 1)?;
-        Ok(reading.told_by(result))
+        Ok(reading.add_to(result))
     };
     T::KINDS.iter().enumerate().map(run_phase).collect()
 }

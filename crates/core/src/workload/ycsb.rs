@@ -76,7 +76,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: |case| parameters::check(case).err(),
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
-    held: parameters::held_bytes,
+    stored_bytes: parameters::held_bytes,
     memory: parameters::memory,
     time: parameters::time,
     time_by_rehearsal: None,
@@ -97,7 +97,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let workers = (0..shared.work.threads).map(|thread| YcsbWorker::new(&shared, thread, spec.seed));
     let workers = workers.map(|worker| worker.map(Mutex::new));
     let workers = workers.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
-    let mut batch = Batch::new(shared.work.batch as usize, name::LONGEST, shared.fields.largest());
+    let mut batch = Batch::new(shared.work.batch as usize, name::MAX_KEY_BYTES, shared.fields.largest());
     let mut acknowledged = Vec::with_capacity(2);
     let options = spec.options(shared.work.threads);
     let mut trial = StoreTrial::open((store, opener), options, Some(guarantee), spec)?;

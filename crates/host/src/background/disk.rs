@@ -15,7 +15,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::message::LoadStop;
-use super::pace::Pace;
+use super::pace::RateLimiter;
 use super::reporter::Reporter;
 use storebench_core::kernel::system;
 use storebench_model::units::exact_bytes;
@@ -142,7 +142,7 @@ impl Access {
         let mut buffer = AlignedBytes::new(self.block);
         let bytes = buffer.bytes();
         Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(bytes);
-        let mut pace = Pace::new(self.bytes_per_s as f64);
+        let mut pace = RateLimiter::new(self.bytes_per_s as f64);
         let (mut number, mut last_sync) = (0_u64, Instant::now());
         while go_on() {
             pace.wait(self.block as f64);
@@ -163,7 +163,7 @@ impl Access {
     fn read(self, file: &File, reporter: &Reporter, mut go_on: impl FnMut() -> bool) -> io::Result<()> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
         let mut buffer = AlignedBytes::new(self.block);
-        let mut pace = Pace::new(self.bytes_per_s as f64);
+        let mut pace = RateLimiter::new(self.bytes_per_s as f64);
         while go_on() {
             pace.wait(self.block as f64);
             let number = random.next_u64() % self.blocks;

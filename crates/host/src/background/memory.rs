@@ -13,7 +13,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::available;
 use super::message::LoadStop;
-use super::pace::Pace;
+use super::pace::RateLimiter;
 use super::reporter::Reporter;
 use storebench_model::units::rough_bytes;
 
@@ -65,7 +65,7 @@ fn touch(memory: &mut [u8], mut watch: Watch, reporter: &Reporter) -> Result<Inf
     let pages_per_s = (memory.len() / page) as f64 / ROUND_S;
     // A hundredth of a second's work at a time.
     let slice = ((pages_per_s / 100.0) as usize).max(1) * page;
-    let mut pace = Pace::new(pages_per_s.max(1.0));
+    let mut pace = RateLimiter::new(pages_per_s.max(1.0));
     loop {
         for slice in memory.chunks_mut(slice) {
             let pages = slice.len().div_ceil(page);

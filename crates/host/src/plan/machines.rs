@@ -60,12 +60,12 @@ impl Plan {
     }
 
     /// The room on the disk that a trial and the checks after it need, in bytes: a recovery check begins when the trial's files are gone.
-    pub fn room_bytes(&self, case: &Case<'_>) -> f64 {
+    pub fn required_bytes(&self, case: &Case<'_>) -> f64 {
         let file_bytes = FileSystem::file_bytes(case.cell.location_name());
         let recovery =
-            self.recovery.iter().map(|records| recover::room_bytes(*records, case.kind(), file_bytes));
+            self.recovery.iter().map(|records| recover::required_bytes(*records, case.kind(), file_bytes));
         let recovery = recovery.filter(|_| case.survives_kills());
-        recovery.fold((self.workload.def().space)(case).room_bytes, f64::max) + case.server_bytes()
+        recovery.fold((self.workload.def().space)(case).required_bytes, f64::max) + case.server_bytes()
     }
 
     /// The time of the checks of power cuts and faults after a trial, for a store that takes `start_s` to start: guesses,

@@ -12,7 +12,7 @@ use storebench_core::measure::{disk_requests, limit, syncs};
 use storebench_core::workload::clients::link::ClientConnector;
 use storebench_core::workload::kill::{self, KillMessage};
 use storebench_core::workload::spec::{CheckPart, KillPart, Report, Spec, TrialContext, TrialError};
-use storebench_core::workload::step::Step;
+use storebench_core::workload::step::TrialStep;
 use storebench_core::workload::{cut, progress_shm, recover};
 use storebench_model::error::{self, Error, Exit};
 use storebench_model::result::{Failure, LimitKind, Measurements};
@@ -38,7 +38,7 @@ pub fn main(stores: &[StoreDef], reach: ClientConnector, spec: &Path, out: &Path
     if let Some(part) = &spec.part {
         return check(&context, part, out);
     }
-    Step::Preparing.begin();
+    TrialStep::Preparing.begin();
     let report = match (spec.workload.def().run)(&context) {
         Ok(measured) => Report::Ok { measured: Box::new(with_warnings(measured, &spec)) },
         Err(TrialError::Failed(stop)) => Report::Failed { reason: stop.failure, message: stop.message },

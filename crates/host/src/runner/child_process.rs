@@ -14,7 +14,7 @@ use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use storebench_core::workload::load_progress::LoadProgress;
 use storebench_core::workload::progress_shm;
-use storebench_core::workload::step::{BegunSteps, Step};
+use storebench_core::workload::step::{BegunSteps, TrialStep};
 use storebench_model::error::{Error, Exit};
 use storebench_model::result::Failure;
 use storebench_model::{lifeline, read_limited};
@@ -123,7 +123,7 @@ enum StopCause {
 }
 
 /// Why a process is stopped that has worked for `worked`, and for the second duration on its last step.
-fn overdue(limit: TimeLimit, worked: Duration, step: Option<(Step, Duration)>) -> Option<String> {
+fn overdue(limit: TimeLimit, worked: Duration, step: Option<(TrialStep, Duration)>) -> Option<String> {
     let exceeded =
         step.and_then(|(step, took)| step.limit().filter(|limit| took >= *limit).map(|limit| (step, limit)));
     if let Some((step, limit)) = exceeded {
@@ -267,11 +267,11 @@ mod tests {
         let limit =
             TimeLimit { whole: Duration::from_secs(600), room: Duration::from_secs(60), name: "--timeout" };
         let seconds = Duration::from_secs;
-        assert_eq!(overdue(limit, seconds(119), Some((Step::Opening, seconds(119)))), None);
-        let why = overdue(limit, seconds(300), Some((Step::Opening, seconds(120))));
+        assert_eq!(overdue(limit, seconds(119), Some((TrialStep::Opening, seconds(119)))), None);
+        let why = overdue(limit, seconds(300), Some((TrialStep::Opening, seconds(120))));
         assert_eq!(why.as_deref(), Some("opening the store took longer than its limit of 120s"));
-        assert_eq!(overdue(limit, seconds(659), Some((Step::Working, seconds(659)))), None);
-        let why = overdue(limit, seconds(660), Some((Step::Settling, seconds(1))));
+        assert_eq!(overdue(limit, seconds(659), Some((TrialStep::Working, seconds(659)))), None);
+        let why = overdue(limit, seconds(660), Some((TrialStep::Settling, seconds(1))));
         let expected =
             "took longer than the limit of 600s (--timeout), while it was letting the store settle";
         assert_eq!(why.as_deref(), Some(expected));

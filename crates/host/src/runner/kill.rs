@@ -27,7 +27,7 @@ impl PassedChecks {
     /// The passed ways in a job's earlier results.
     pub fn from_results(job: &RunRequest<'_>) -> PassedChecks {
         let mut passed = PassedChecks::default();
-        job.done.iter().for_each(|result| passed.note(job, result));
+        job.earlier_results.iter().for_each(|result| passed.note(job, result));
         passed
     }
 

@@ -14,7 +14,7 @@ use storebench_core::measure::limit::{
 };
 use storebench_model::cell::{Cell, HERE};
 use storebench_model::read_limited;
-use storebench_model::result::{LeftOutReason, LimitKind, LimitReport, LocationInfo, MachineReport};
+use storebench_model::result::{LeftOutReason, LimitKind, LimitReport, LocationInfo, ProfileReport};
 use storebench_model::units::rough_bytes;
 
 /// More bytes than a trial's report on its limits has.
@@ -42,7 +42,7 @@ pub struct LimitSite<'a> {
     /// The cgroup that counts the trial's memory, with its parent, if any.
     pub counting: Option<(&'a CgroupParent, &'a TrialCgroup)>,
     /// The file for the trial's report on which limits took effect.
-    pub told: &'a Path,
+    pub report_file: &'a Path,
 }
 
 /// Decides how a machine's limits are enforced at a place with this device. Else names the limit that can't be enforced, why, and what
@@ -108,7 +108,14 @@ impl TrialLimits {
             }
         }
         let name = cell.machine().to_owned();
-        Ok(TrialLimits { name, decision, groups, device, processors, report_file: site.told.to_path_buf() })
+        Ok(TrialLimits {
+            name,
+            decision,
+            groups,
+            device,
+            processors,
+            report_file: site.report_file.to_path_buf(),
+        })
     }
 
     /// The limits for the trial's process to take on.
@@ -120,7 +127,7 @@ impl TrialLimits {
             limits,
             device: self.device.clone(),
             processors: self.processors.clone(),
-            told: self.report_file.clone(),
+            report_file: self.report_file.clone(),
         }
     }
 
@@ -151,7 +158,7 @@ impl TrialLimits {
     }
 
     /// The outcome of the limits, from the trial's report and the kernel's counts.
-    pub fn report(&self) -> MachineReport {
+    pub fn report(&self) -> ProfileReport {
         let text = read_limited::bytes(&self.report_file, MOST_BYTES).unwrap_or_default();
         let mut limits: Vec<LimitReport> = serde_json::from_slice(&text).unwrap_or_default();
         let missing_report = |enforced: &HeldLimit| LimitReport {
@@ -172,7 +179,7 @@ impl TrialLimits {
         let count_if_enforced = |limit, count: &dyn Fn(&LimitCounts) -> Option<u64>| {
             counts_of_groups.iter().find_map(count).filter(|_| is_enforced(limit))
         };
-        MachineReport {
+        ProfileReport {
             name: self.name.clone(),
             limits,
             memory_limit_hits: count_if_enforced(LimitKind::Memory, &|counts| counts.memory_limit_hits),

@@ -121,7 +121,7 @@ impl PreparedLocations {
 
 /// The most room that a trial of one of these cells needs, in bytes.
 pub fn trial_bytes<'c>(job: &RunRequest<'_>, cells: impl Iterator<Item = &'c Cell>) -> u64 {
-    cells.map(|cell| job.plan.room_bytes(&job.plan.case(cell, job.stores)) as u64).max().unwrap_or(0)
+    cells.map(|cell| job.plan.required_bytes(&job.plan.case(cell, job.stores)) as u64).max().unwrap_or(0)
 }
 
 impl TrialFolders {

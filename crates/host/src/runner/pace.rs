@@ -26,7 +26,7 @@ impl<'a> Pace<'a> {
         let mut pace =
             Pace { plan, stores, probes, estimated_left_s: 0.0, estimated_done_s: 0.0, took_s: 0.0 };
         let total: f64 = job.cells.iter().map(|cell| pace.estimate(cell)).sum();
-        let done: f64 = job.done.iter().map(|result| pace.estimate(&result.cell)).sum();
+        let done: f64 = job.earlier_results.iter().map(|result| pace.estimate(&result.cell)).sum();
         pace.estimated_left_s = (total * f64::from(job.plan.trials) - done).max(0.0);
         pace
     }

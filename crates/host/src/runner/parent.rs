@@ -40,17 +40,17 @@ pub fn run(job: &RunRequest<'_>, folder: &mut RunFolder, listener: &mut dyn List
     let reach = LimitSupport::detect().with_memory_at(&cgroups);
     let mut running = ActiveRun {
         job,
-        done: job.done.iter().map(|result| (result.cell.id(), result.block)).collect(),
+        done: job.earlier_results.iter().map(|result| (result.cell.id(), result.block)).collect(),
         pace: Pace::new(job, places.probes()),
         places,
         cgroups,
         reach,
         passed: PassedChecks::from_results(job),
-        results: job.done.to_vec(),
+        results: job.earlier_results.to_vec(),
         end: None,
     };
     let total = job.cells.len() as u64 * u64::from(job.plan.trials);
-    listener.handle_event(&Event::Started { total, done: job.done.len() as u64 });
+    listener.handle_event(&Event::Started { total, done: job.earlier_results.len() as u64 });
     running.end = job.plan.budget.and_then(|budget| Instant::now().checked_add(budget.0));
     let mut block = 0;
     while !job.interrupted.load(Ordering::Relaxed) {
@@ -106,7 +106,7 @@ impl ActiveRun<'_> {
     /// The cells of a block beyond the plan's trials; none if everything is decided, or the time is over.
     fn cells_beyond_plan(&self, block: u32) -> Vec<usize> {
         let in_time = self.end.is_none_or(|end| Instant::now() < end) && !self.is_late(block);
-        match (self.job.beyond, self.job.enough) {
+        match (self.job.extra_cells, self.job.precision_rule) {
             (Some(beyond), _) if in_time => beyond(&self.results),
             (None, Some(enough)) if in_time && !enough(&self.results) => self.whole_block(block),
             _ => Vec::new(),
@@ -117,14 +117,14 @@ impl ActiveRun<'_> {
     fn is_late(&self, block: u32) -> bool {
         block >= self.job.certain_blocks
             && !self.results.is_empty()
-            && self.job.until.is_some_and(|until| Instant::now() >= until)
+            && self.job.deadline.is_some_and(|until| Instant::now() >= until)
     }
 
     /// The time that the rest takes, or may take up to the deadline.
     fn time_left(&self) -> Option<Duration> {
         let time_until = |moment: Instant| moment.saturating_duration_since(Instant::now());
         // Until its end a budget is spent on undecided comparisons.
-        self.job.until.map(time_until).or_else(|| self.pace.time_left().max(self.end.map(time_until)))
+        self.job.deadline.map(time_until).or_else(|| self.pace.time_left().max(self.end.map(time_until)))
     }
 
     /// Runs these cells once each; none begins after `end`.
@@ -138,7 +138,7 @@ impl ActiveRun<'_> {
     ) -> Result<()> {
         let (job, listener) = (self.job, RefCell::new(listener));
         let first = u64::from(block) * job.cells.len() as u64;
-        let cells_go_on = job.goes_on.map(|goes_on| goes_on(&self.results));
+        let cells_go_on = job.continue_rule.map(|goes_on| goes_on(&self.results));
         for (position, index) in (first..).zip(cells.iter().copied()) {
             let cell = &job.cells[index];
             let is_given_up = cells_go_on.as_ref().is_some_and(|goes_on| goes_on.get(index) == Some(&false));
@@ -186,11 +186,13 @@ impl ActiveRun<'_> {
                     transit: place.transit,
                     cgroups: &self.cgroups,
                     reach: &self.reach,
-                    beside: &place.load_folder,
+                    load_folder: &place.load_folder,
                     servers: place.servers.as_deref(),
                     passed: Some(&self.passed),
                     template: place.trial_folders.template(),
-                    told: &|loading| listener.borrow_mut().handle_event(&Event::Loading { loading }),
+                    report_loading: &|loading| {
+                        listener.borrow_mut().handle_event(&Event::Loading { loading })
+                    },
                 };
                 let result = trial.run(&mut stage)?;
                 result.map(|result| with_cause(result, folder, &trial_folder.directory)).transpose()?

@@ -88,7 +88,7 @@ impl StoreLife {
 }
 
 /// The longest that one of its processes may take, plus a time for each record that it adds or counts.
-const LONGEST: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_secs(60);
 const RECORDS_A_SECOND: u64 = 2_000;
 
 /// A recovery check that is about to be made.
@@ -166,7 +166,7 @@ impl RecoveryChecker<'_> {
 
     fn run_life(&self, part: RecoverPart) -> Result<LifeEnd> {
         let counted = if part.end == RecoverEnd::Closes { part.records } else { 0 };
-        let whole = LONGEST + Duration::from_secs((part.adds + counted) / RECORDS_A_SECOND);
+        let whole = MAX_WAIT + Duration::from_secs((part.adds + counted) / RECORDS_A_SECOND);
         let limit = TimeLimit { whole, room: Duration::ZERO, name: "the recovery check's" };
         let (end, message) =
             self.room.run(&Spec { part: Some(CheckPart::Recover(part)), ..self.spec.clone() }, limit)?;

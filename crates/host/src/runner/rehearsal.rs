@@ -83,8 +83,15 @@ pub struct RefusedSettings {
 /// if it was interrupted.
 pub fn rehearse(job: &RunRequest<'_>, extent: RehearsalExtent) -> Result<Option<Rehearsal>> {
     let plan = shorten_plan(job.plan, extent)?;
-    let job =
-        RunRequest { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
+    let job = RunRequest {
+        plan: &plan,
+        earlier_results: &[],
+        deadline: None,
+        precision_rule: None,
+        continue_rule: None,
+        extra_cells: None,
+        ..*job
+    };
     let mut tried_values = BTreeSet::new();
     let mut rehearsal = Rehearsal::default();
     for cell in job.cells {
@@ -142,8 +149,15 @@ fn fails_as_shipped(job: &RunRequest<'_>, cell: &Cell) -> Result<bool> {
 /// Runs one short trial of each cell, which shows whether it can run, and what it promises. `None` if it was interrupted.
 pub fn try_each(job: &RunRequest<'_>) -> Result<Option<Vec<TrialResult>>> {
     let plan = shorten_plan(job.plan, RehearsalExtent::EachSetting)?;
-    let job =
-        RunRequest { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
+    let job = RunRequest {
+        plan: &plan,
+        earlier_results: &[],
+        deadline: None,
+        precision_rule: None,
+        continue_rule: None,
+        extra_cells: None,
+        ..*job
+    };
     let mut results = Vec::with_capacity(job.cells.len());
     for cell in job.cells {
         let is_interrupted = || job.interrupted.load(Ordering::Relaxed);
@@ -231,11 +245,11 @@ fn run_short_trial(
         transit: None,
         cgroups: &Err(unmeasured()),
         reach: &LimitSupport::detect(),
-        beside: Path::new(""),
+        load_folder: Path::new(""),
         servers: None,
         passed: None,
         template: None,
-        told: &|_| (),
+        report_loading: &|_| (),
     };
     trial.run(&mut stage)
 }

@@ -21,19 +21,19 @@ pub struct RunRequest<'a> {
     /// The places by name.
     pub places: &'a BTreeMap<LocationOnDisk, Location>,
     /// Earlier results, when it is resumed.
-    pub done: &'a [TrialResult],
+    pub earlier_results: &'a [TrialResult],
     /// Set by Ctrl-C.
     pub interrupted: &'a AtomicBool,
     /// No trial begins after this moment except the first, and the trials of the certain blocks.
-    pub until: Option<Instant>,
+    pub deadline: Option<Instant>,
     /// The first blocks, without which there would be no answer: they run completely, however late it is.
     pub certain_blocks: u32,
     /// Whether the results are precise enough, if a precision is asked for: blocks are added until they are.
-    pub enough: Option<PrecisionRule<'a>>,
+    pub precision_rule: Option<PrecisionRule<'a>>,
     /// Which cells take part in the next block, by index, if cells may be given up; otherwise all do.
-    pub goes_on: Option<ContinueRule<'a>>,
+    pub continue_rule: Option<ContinueRule<'a>>,
     /// The cells of blocks beyond the plan's trials, if only undecided ones are measured further.
-    pub beyond: Option<ExtraCells<'a>>,
+    pub extra_cells: Option<ExtraCells<'a>>,
     /// Blocks of the same cells in earlier runs, whose seeds are used up.
     pub blocks_before: u32,
 }

@@ -43,9 +43,9 @@ mod checks;
 /// The time in which clients notice that the trial's process is gone.
 const CLIENTS_END: Duration = Duration::from_secs(1);
 
-/// The result of a trial that had no folder on the disk of `beside`, with the reason.
-pub fn not_begun(cell: &Cell, (position, block): (u64, u32), beside: &Path, message: String) -> TrialResult {
-    let (reason, message) = match room::is_used_up(beside) {
+/// The result of a trial that had no folder on the disk of `folder`, with the reason.
+pub fn not_begun(cell: &Cell, (position, block): (u64, u32), folder: &Path, message: String) -> TrialResult {
+    let (reason, message) = match room::is_used_up(folder) {
         true => (Failure::DiskFull, format!("{HOLDER} was full: {message}")),
         false => (Failure::Harness, message),
     };
@@ -85,14 +85,14 @@ pub struct Trial<'a> {
     pub cgroups: &'a std::result::Result<cgroup::CgroupParent, String>,
     pub reach: &'a LimitSupport,
     /// Where its background load keeps its files.
-    pub beside: &'a Path,
+    pub load_folder: &'a Path,
     /// Where servers keep files that are no data; `None` without servers.
     pub servers: Option<&'a Path>,
     /// The ways of opening a store that have passed a kill check; `None` if none is made.
     pub passed: Option<&'a PassedChecks>,
     /// The file system of its place, if that is an image.
     pub template: Option<&'a Template>,
-    pub told: &'a dyn Fn(Option<LoadProgress>),
+    pub report_loading: &'a dyn Fn(Option<LoadProgress>),
 }
 
 struct TrialRun {
@@ -171,7 +171,7 @@ impl Trial<'_> {
             load_1min,
             others_processors: others
                 .map(|share| if test_hooks::is_alone() { 0.0 } else { share })
-                .filter(|_| !self.is_elsewhere()),
+                .filter(|_| !self.is_on_running_server()),
             background,
             machine,
             disk,
@@ -199,11 +199,15 @@ impl Trial<'_> {
         let log = self.folder.join(log);
         let program = storebench_model::lifeline::this_program()
             .map_err(Error::io("finding this program from", self.folder))?;
-        let launch =
-            LoadLaunch { program: &program, load: self.cell.background(), folder: self.beside, log: &log };
+        let launch = LoadLaunch {
+            program: &program,
+            load: self.cell.background(),
+            folder: self.load_folder,
+            log: &log,
+        };
         let process = stage
             .load(|| LoadProcess::start(launch, output), LoadProcess::id)
-            .map_err(Error::io("starting a load in", self.beside))?;
+            .map_err(Error::io("starting a load in", self.load_folder))?;
         let started = RunningLoad::start(launch, process, self.job.interrupted);
         let not_run = |report| TrialRun { log: self.background_log(), ..TrialRun::not_at_all(report) };
         let load = match started {
@@ -242,7 +246,7 @@ impl Trial<'_> {
         let by = limiting.map(TrialLimits::scope).unwrap_or_default();
         let run = || {
             let output = (&*log, output);
-            child_process::run(&by, (spec, out), output, limit, self.job.interrupted, self.told)
+            child_process::run(&by, (spec, out), output, limit, self.job.interrupted, self.report_loading)
         };
         let others = other_load::OtherLoadMeter::start(load).ok();
         let (end, resources) = sights.during(run);
@@ -283,15 +287,15 @@ impl Trial<'_> {
     }
 
     /// Whether its store is a server that was running before: its work can't be separated from the work of others.
-    fn is_elsewhere(&self) -> bool {
-        self.job.plan.case(self.cell, self.job.stores).is_elsewhere()
+    fn is_on_running_server(&self) -> bool {
+        self.job.plan.case(self.cell, self.job.stores).is_on_running_server()
     }
 
     /// The disk that is full, if any: the disk of the store's files, or the disk of the image that holds them.
     fn full_disk(&self) -> Option<&'static str> {
         // A place without a block device is in no image, and a simulated disk is mostly in memory.
         let TrialFolder { directory, device, disk, .. } = self.files;
-        let holder = (disk.is_none() && device.is_ok()).then_some((self.beside, HOLDER));
+        let holder = (disk.is_none() && device.is_ok()).then_some((self.load_folder, HOLDER));
         let disks = [(directory.as_path(), "the disk")].into_iter().chain(holder);
         disks.into_iter().find(|(path, _)| room::is_used_up(path)).map(|(_, disk)| disk)
     }
@@ -310,8 +314,9 @@ impl Trial<'_> {
     ) -> Option<std::result::Result<TrialLimits, String>> {
         let machine = self.job.plan.machine(self.cell.machine())?.with_files(self.cell.disk() != HERE);
         let counting = self.cgroups.as_ref().ok().zip(counting);
-        let told = self.folder.join(LIMITS);
-        let site = LimitSite { reach: self.reach, device: &self.files.device, counting, told: &told };
+        let report_file = self.folder.join(LIMITS);
+        let site =
+            LimitSite { reach: self.reach, device: &self.files.device, counting, report_file: &report_file };
         Some(TrialLimits::take(stage, self.cell, &machine, site))
     }
 
@@ -395,7 +400,7 @@ impl Trial<'_> {
             parent: std::process::id(),
             cell: self.cell.clone(),
             directory: self.files.directory.clone(),
-            beside: self.servers.map(Path::to_path_buf),
+            run_folder: self.servers.map(Path::to_path_buf),
             workload: plan.workload,
             parameters: plan.parameters.clone(),
             settings: plan.settings_to_open(self.cell, self.job.stores),

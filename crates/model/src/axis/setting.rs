@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::def::{Axis, AxisDef, Presence, Role};
 use super::words;
 
-const LONGEST: usize = 100;
+const MAX_NAME_BYTES: usize = 100;
 
 /// Settings stand behind the store among axes.
 const ORDER: u16 = 2000;
@@ -41,7 +41,7 @@ pub(super) fn parts(name: &str) -> Option<(&str, &str)> {
         !part.is_empty() && part.bytes().all(is_word_byte)
     };
     let (store, setting) = name.split_once('.')?;
-    (name.len() <= LONGEST && is_word(store) && is_word(setting)).then_some((store, setting))
+    (name.len() <= MAX_NAME_BYTES && is_word(store) && is_word(setting)).then_some((store, setting))
 }
 
 #[cfg(test)]

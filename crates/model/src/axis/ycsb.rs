@@ -11,7 +11,7 @@ pub const BUILT_IN: &[&str] = &["A", "B", "C", "D", "E", "F", "U", "load"];
 /// The prefix of the name of a workload from a user's own property file.
 pub const OWN: &str = "own:";
 
-const LONGEST: usize = 60;
+const MAX_NAME_BYTES: usize = 60;
 
 /// YCSB's own zipfian law; its files call it `zipfian`, which here is the exact law.
 pub const ZIPFIAN_YCSB: &str = "zipfian-ycsb";
@@ -55,14 +55,14 @@ fn workload(text: &str) -> Result<Value, String> {
 
 fn is_name(name: &str) -> bool {
     let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    !name.is_empty() && name.len() <= LONGEST && name.bytes().all(is_name_byte)
+    !name.is_empty() && name.len() <= MAX_NAME_BYTES && name.bytes().all(is_name_byte)
 }
 
 /// The axis value for a workload in a file of this name.
 pub fn own_name(file: &str) -> String {
     let replace_other =
         |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
-    let name: String = file.chars().map(replace_other).take(LONGEST).collect();
+    let name: String = file.chars().map(replace_other).take(MAX_NAME_BYTES).collect();
     format!("{OWN}{}", if name.is_empty() { "own" } else { &name })
 }
 

@@ -74,7 +74,7 @@ fn offer(described: &DescribedOffer) -> GuaranteeOffer {
 fn setting(described: &DescribedSetting) -> SettingDef {
     let DescribedSetting { name, values, default, help, promise, tune, in_bytes } = described;
     let def = SettingDef::new(leak_text(name), leak_text(values), leak_text(default), leak_text(help))
-        .promising(leak_text(promise));
+        .guarantee(leak_text(promise));
     let def = SettingDef { usual: format1::usual(def.default), ..def };
     let tune: Vec<&'static str> =
         tune.split(',').map(str::trim).filter(|value| !value.is_empty()).map(leak_text).collect();

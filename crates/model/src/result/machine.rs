@@ -63,7 +63,7 @@ impl FromStr for LimitKind {
 
 /// The machine that a trial's limits stood in for, and what came of each limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MachineReport {
+pub struct ProfileReport {
     /// Its name in cells.
     pub name: String,
     /// Its limits.

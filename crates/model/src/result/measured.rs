@@ -145,7 +145,7 @@ impl Round {
 /// One second of an operation, for time series.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
-pub struct Second {
+pub struct SeriesPoint {
     /// Seconds since the phase began.
     pub at_s: u32,
     /// Operations that ended in it.

@@ -62,7 +62,7 @@ fn attach_count(number: i32, key: i32, owner: u32) -> Option<libc::shmatt_t> {
 mod tests {
     use super::*;
 
-    const LONGEST: Duration = Duration::from_millis(20);
+    const MAX_WAIT: Duration = Duration::from_millis(20);
 
     /// A segment that a server has noted in its folder.
     fn make_segment(data: &Path, bytes: usize) -> i32 {
@@ -84,9 +84,9 @@ mod tests {
     fn what_a_server_noted_is_given_back() {
         let data = tempfile::tempdir().unwrap();
         let number = make_segment(data.path(), 56);
-        remove_shared_memory(data.path(), LONGEST);
+        remove_shared_memory(data.path(), MAX_WAIT);
         assert!(!is_there(number));
-        remove_shared_memory(data.path(), LONGEST);
+        remove_shared_memory(data.path(), MAX_WAIT);
     }
 
     /// A server was killed before it noted its segment.
@@ -98,10 +98,10 @@ mod tests {
         assert!(number >= 0);
         // SAFETY: the call has no requirements.
         let owner = unsafe { libc::geteuid() };
-        remove(Segment { key, number: None }, owner + 1, LONGEST);
-        remove(Segment { key: key + 1, number: Some(number) }, owner, LONGEST);
+        remove(Segment { key, number: None }, owner + 1, MAX_WAIT);
+        remove(Segment { key: key + 1, number: Some(number) }, owner, MAX_WAIT);
         assert_eq!(attach_count(number, key, owner), Some(0));
-        remove(Segment { key, number: None }, owner, LONGEST);
+        remove(Segment { key, number: None }, owner, MAX_WAIT);
         assert!(!is_there(number));
     }
 
@@ -109,12 +109,12 @@ mod tests {
     fn what_is_in_use_or_of_another_size_stays() {
         let data = tempfile::tempdir().unwrap();
         let number = make_segment(data.path(), 1 << 20);
-        remove_shared_memory(data.path(), LONGEST);
+        remove_shared_memory(data.path(), MAX_WAIT);
         assert!(is_there(number));
         let number = make_segment(data.path(), 56);
         // SAFETY: the system chooses the address; it is let go of below.
         let address = unsafe { libc::shmat(number, std::ptr::null(), 0) };
-        remove_shared_memory(data.path(), LONGEST);
+        remove_shared_memory(data.path(), MAX_WAIT);
         // SAFETY: it was taken above, and nothing points to it.
         unsafe { libc::shmdt(address) };
         assert!(is_there(number));

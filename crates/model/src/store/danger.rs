@@ -56,7 +56,7 @@ impl Loss {
     }
 
     /// Whether it can be the whole store.
-    pub fn is_whole(self) -> bool {
+    pub fn is_of_store(self) -> bool {
         self <= Loss::RarelyWhole
     }
 
@@ -80,7 +80,7 @@ impl fmt::Display for Loss {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Danger {
     /// Settings and their values, as read back, with which this holds; it needs all of them.
-    pub with: &'static [(&'static str, &'static str)],
+    pub settings: &'static [(&'static str, &'static str)],
     /// When the process is killed.
     pub kill: Loss,
     /// When the power is cut, or the kernel crashes.
@@ -92,7 +92,7 @@ pub struct Danger {
 impl Danger {
     /// The danger with any settings.
     pub const fn new(kill: Loss, power_cut: Loss, why: &'static str) -> Danger {
-        Danger { with: &[], kill, power_cut, why }
+        Danger { settings: &[], kill, power_cut, why }
     }
 
     /// Neither accident costs an acknowledged write.
@@ -106,11 +106,11 @@ impl Danger {
         &[Danger::new(Loss::Nothing, Loss::Newest, "it can keep a later write and lose an earlier one")];
 
     /// Whether it holds with these settings.
-    pub fn holds(&self, settings: &[Setting]) -> bool {
+    pub fn applies_to(&self, settings: &[Setting]) -> bool {
         let is_set = |(name, value): &(&str, &str)| {
             settings.iter().any(|setting| setting.name == *name && setting.value == *value)
         };
-        self.with.iter().all(is_set)
+        self.settings.iter().all(is_set)
     }
 
     /// Whether a power cut can cost the whole store, or a repair by hand.
@@ -119,13 +119,13 @@ impl Danger {
     }
 
     /// Whether it covers a harm that a check showed at a tier.
-    pub fn tells_of(&self, harm: Harm, tier: Guarantee) -> bool {
+    pub fn covers(&self, harm: Harm, tier: Guarantee) -> bool {
         match harm {
             Harm::ByHand => self.can_wreck(),
             Harm::Torn => self.power_cut.can_tear(),
             // Beyond the newest.
             Harm::Created => true,
-            Harm::Lost if tier == Guarantee::Process => self.power_cut.is_whole(),
+            Harm::Lost if tier == Guarantee::Process => self.power_cut.is_of_store(),
             Harm::Lost | Harm::Hole => self.power_cut <= Loss::Last && self.power_cut != Loss::ByHand,
         }
     }
@@ -186,8 +186,13 @@ mod tests {
 
     #[test]
     fn settings_as_read_back_decide() {
-        let unsynced = Danger { with: &[("synchronous", "0"), ("journal_mode", "wal")], ..Danger::NEWEST[0] };
+        let unsynced =
+            Danger { settings: &[("synchronous", "0"), ("journal_mode", "wal")], ..Danger::NEWEST[0] };
         let settings = [Setting::read_back("synchronous", 0), Setting::read_back("journal_mode", "wal")];
-        assert!(unsynced.holds(&settings) && !unsynced.holds(&settings[..1]) && Danger::NEWEST[0].holds(&[]));
+        assert!(
+            unsynced.applies_to(&settings)
+                && !unsynced.applies_to(&settings[..1])
+                && Danger::NEWEST[0].applies_to(&[])
+        );
     }
 }

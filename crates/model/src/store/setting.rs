@@ -73,13 +73,13 @@ pub struct SettingDef {
     /// A description of its effect.
     pub help: &'static str,
     /// Its effect on the guarantee; empty if it has none.
-    pub promise: &'static str,
+    pub guarantee: &'static str,
     /// The way in which it is read back; empty where the engine can't be asked, so that results hold what was given.
     pub read_by: &'static str,
     /// The unit of its numbers.
     pub unit: Unit,
     /// Changes the store's abilities as a value of the setting demands.
-    pub limits: fn(&str, &mut Capabilities),
+    pub capabilities: fn(&str, &mut Capabilities),
     /// Whether it is the size of a buffer of writes, which matters only where more is written than it holds.
     pub is_filled_by_writes: bool,
     /// Its part of the machine's memory where tuning is `share`; `None` for what is no cache.
@@ -112,7 +112,7 @@ impl SettingDef {
         default: &'static str,
         help: &'static str,
     ) -> SettingDef {
-        let limits: fn(&str, &mut Capabilities) = |_, _| ();
+        let capabilities: fn(&str, &mut Capabilities) = |_, _| ();
         let unit = Unit::None;
         SettingDef {
             name,
@@ -120,10 +120,10 @@ impl SettingDef {
             default,
             usual: Some(default),
             help,
-            promise: "",
+            guarantee: "",
             read_by: "",
             unit,
-            limits,
+            capabilities,
             is_filled_by_writes: false,
             share: None,
             tune: &[],
@@ -154,8 +154,8 @@ impl SettingDef {
     }
 
     /// Marks a setting that changes what writes survive.
-    pub const fn promising(self, promise: &'static str) -> SettingDef {
-        SettingDef { promise, ..self }
+    pub const fn guarantee(self, guarantee: &'static str) -> SettingDef {
+        SettingDef { guarantee, ..self }
     }
 
     /// Says how it is read back.
@@ -169,8 +169,8 @@ impl SettingDef {
     }
 
     /// Marks a setting whose value changes the store's capabilities.
-    pub const fn limiting(self, limits: fn(&str, &mut Capabilities)) -> SettingDef {
-        SettingDef { limits, ..self }
+    pub const fn capabilities(self, capabilities: fn(&str, &mut Capabilities)) -> SettingDef {
+        SettingDef { capabilities, ..self }
     }
 
     /// Marks the size of a buffer of writes.

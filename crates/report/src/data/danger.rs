@@ -65,7 +65,7 @@ pub fn describe_dangers(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(cell.store())) else { continue };
         let danger = find_danger(merged.stores, cell.store(), measured);
-        let is_in_name = |danger: &&Danger| group.key.power_cut.is_some() && !danger.kill.is_whole();
+        let is_in_name = |danger: &&Danger| group.key.power_cut.is_some() && !danger.kill.is_of_store();
         let accident = |danger| accident(danger, measured.guarantee);
         let Some(accident) = danger.filter(|danger| !is_in_name(danger)).and_then(accident) else {
             continue;
@@ -109,7 +109,7 @@ fn first_stores(stores: &BTreeSet<String>) -> String {
 
 /// `A power cut can cost the whole store`; `None` if neither accident can.
 fn accident(danger: &Danger, tier: Guarantee) -> Option<String> {
-    match (danger.kill.is_whole(), danger.can_wreck() || is_dangerous(Some(danger), tier, true)) {
+    match (danger.kill.is_of_store(), danger.can_wreck() || is_dangerous(Some(danger), tier, true)) {
         (true, _) => Some(format!("A kill or a power cut {}", danger.kill)),
         (false, true) => Some(format!("A power cut {}", danger.power_cut)),
         (false, false) => None,

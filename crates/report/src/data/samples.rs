@@ -263,8 +263,8 @@ fn counters(syncs: u64, written_bytes: u64) -> Counters {
 }
 
 /// The report of a machine called small, with these limits.
-pub fn machine(limits: Vec<LimitReport>) -> MachineReport {
-    MachineReport {
+pub fn machine(limits: Vec<LimitReport>) -> ProfileReport {
+    ProfileReport {
         name: "small".into(),
         limits,
         memory_limit_hits: None,

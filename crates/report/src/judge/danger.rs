@@ -60,7 +60,7 @@ pub fn dangerous_harms(cuts: &CutResults, tier: Guarantee) -> BTreeMap<Harm, u64
 
 /// Whether a check shows a danger at the tier that the settings are not known to have.
 pub fn is_news(cuts: &CutResults, tier: Guarantee, known: Option<&Danger>) -> bool {
-    dangerous_harms(cuts, tier).keys().any(|harm| !known.is_some_and(|danger| danger.tells_of(*harm, tier)))
+    dangerous_harms(cuts, tier).keys().any(|harm| !known.is_some_and(|danger| danger.covers(*harm, tier)))
 }
 
 /// The interval of a share of states, with [`CONFIDENCE`] (C. Clopper and E. Pearson, Biometrika 26, 1934).

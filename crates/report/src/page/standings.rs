@@ -16,7 +16,7 @@ use crate::terminal;
 use storebench_model::axis::Role;
 
 /// Bars end at this multiple of the best; longer ones are cut off.
-const LONGEST: f64 = 10.0;
+const MAX_RATIO: f64 = 10.0;
 
 const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these the safest is named first, then the smallest. Rows: by the geometric \
     mean over the operations, which is no verdict. Lines on bars: 95 % intervals; a bar that fades is longer. Bold figures: best of their column, or \
@@ -65,7 +65,7 @@ fn panel(name: &str, standings: &Standings, table: &Table, place: usize) -> Tag 
     let figures = || table.rows.iter().filter_map(|row| row.figures.get(place)?.as_ref());
     let values = || figures().map(|row_figure| row_figure.figure.mean.value);
     let (lowest, highest) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    let end = highest.min(lowest * LONGEST);
+    let end = highest.min(lowest * MAX_RATIO);
     let percent = |value: f64| (value / end * 100.0).clamp(0.0, 100.0);
     let bars: Vec<Tag> = table
         .rows

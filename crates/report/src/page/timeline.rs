@@ -2,7 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_model::result::{Epoch, Latency, OperationResult, ResourceSeries, Second, TrialResult};
+use storebench_model::result::{Epoch, Latency, OperationResult, ResourceSeries, SeriesPoint, TrialResult};
 
 use super::cells::Row;
 use super::numbers::rounded;
@@ -148,7 +148,7 @@ fn by_epochs(cell: usize, timeline: FoundTimeline<'_>, points: usize) -> Timelin
     line.with_machine(timeline, &steps)
 }
 
-fn second_latency(second: &Second) -> Latency {
+fn second_latency(second: &SeriesPoint) -> Latency {
     Latency { p50_ns: second.p50_ns, p99_ns: second.p99_ns, max_ns: second.max_ns, ..Latency::default() }
 }
 
@@ -244,10 +244,10 @@ mod tests {
     fn a_stall_is_never_lost() {
         let second = |at_s| {
             let slow = if at_s == 501 { 1000 } else { 1 };
-            Second { at_s, count: 10, p50_ns: 5, p99_ns: 7 * slow, max_ns: 9 * slow, in_trial_ms: None }
+            SeriesPoint { at_s, count: 10, p50_ns: 5, p99_ns: 7 * slow, max_ns: 9 * slow, in_trial_ms: None }
         };
         // Nothing ended in the seconds from 600 to 699.
-        let seconds: Vec<Second> = (0..1000).filter(|at| !(600..700).contains(at)).map(second).collect();
+        let seconds: Vec<SeriesPoint> = (0..1000).filter(|at| !(600..700).contains(at)).map(second).collect();
         let trial = trial(|operation| operation.series = seconds, None);
         let line = by_seconds(3, timeline(&trial), 100);
         assert_eq!((line.at_s[1], line.at_s.len()), (10.0, 100));
@@ -268,8 +268,8 @@ mod tests {
         }
     }
 
-    fn seconds() -> Vec<Second> {
-        let second = |at_s: u32| Second {
+    fn seconds() -> Vec<SeriesPoint> {
+        let second = |at_s: u32| SeriesPoint {
             at_s,
             count: 10,
             p50_ns: 5,

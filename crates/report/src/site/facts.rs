@@ -51,9 +51,9 @@ pub struct RunFacts {
     /// Each store under each of its conditions.
     pub sides: Vec<Side>,
     /// Each pair of stores that met.
-    pub duels: Vec<StorePair>,
+    pub store_pairs: Vec<StorePair>,
     /// The verdicts on published findings.
-    pub verdicts: Vec<FoundVerdict>,
+    pub verdicts: Vec<SentenceVerdict>,
     /// What it says of the sentences of its study, where it is a run of the preset for that.
     pub sentences: Option<RunSentences>,
     /// The rows of the sections [`CHECKS`].
@@ -121,7 +121,7 @@ pub struct StorePair {
     pub stores: [String; 2],
     pub versions: [String; 2],
     pub conditions: Conditions,
-    pub bouts: Vec<FigureOutcome>,
+    pub outcomes: Vec<FigureOutcome>,
 }
 
 #[derive(Debug, Default)]
@@ -140,7 +140,7 @@ pub struct FigureOutcome {
 }
 
 #[derive(Debug)]
-pub struct FoundVerdict {
+pub struct SentenceVerdict {
     /// The name of the finding's page.
     pub name: String,
     pub study: String,
@@ -169,7 +169,7 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<RunFacts> {
     let checks =
         CHECKS.map(|name| sections::find(name).map_or_else(Vec::new, |section| rows(report, section)));
     let mut sides = Vec::new();
-    let mut duels = Vec::new();
+    let mut store_pairs = Vec::new();
     for (group, matrix) in merged.groups.iter().zip(report.matrices()) {
         let Some(matrix) = matrix else { continue };
         let figures = contests_by_figure(matrix);
@@ -179,7 +179,7 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<RunFacts> {
             let title = join_parts([group.key.hardware.as_str(), &merged.label(&group.key)]);
             sides.push(build_side(merged, (&figures, &title, &conditions), (name, store, version), &checks));
         }
-        duels.extend(meetings(merged, group, &contestants, &conditions));
+        store_pairs.extend(meetings(merged, group, &contestants, &conditions));
     }
     let verdicts = verdicts(merged);
     let name = page_name(&source.folder);
@@ -194,7 +194,7 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<RunFacts> {
         header,
         method,
         sides,
-        duels,
+        store_pairs,
         verdicts,
         sentences: None,
         checks,
@@ -388,7 +388,7 @@ fn meetings<'g>(
         plain.map(|(_, (store, version))| (*store, version.as_str())).collect();
     stores.sort_unstable();
     stores.truncate(MOST_PAIRED);
-    let mut duels = Vec::new();
+    let mut store_pairs = Vec::new();
     for (index, a) in stores.iter().enumerate() {
         for b in &stores[index + 1..] {
             let pair = [a.0, b.0];
@@ -398,16 +398,16 @@ fn meetings<'g>(
             pair_group.trials.extend(trials);
             let Some(matrix) = matrix(merged, &pair_group) else { continue };
             let figures = contests_by_figure(&matrix).into_values();
-            let bouts = figures.filter_map(|(figure, contests)| figure_outcome(pair, figure, &contests));
-            duels.push(StorePair {
+            let outcomes = figures.filter_map(|(figure, contests)| figure_outcome(pair, figure, &contests));
+            store_pairs.push(StorePair {
                 stores: pair.map(str::to_owned),
                 versions: [a.1, b.1].map(str::to_owned),
                 conditions: conditions.clone(),
-                bouts: bouts.collect(),
+                outcomes: outcomes.collect(),
             });
         }
     }
-    duels
+    store_pairs
 }
 
 /// The outcome of a figure between two; `None` if they never met.
@@ -422,22 +422,22 @@ fn figure_outcome(
         figure.range(contenders.filter(|contender| contender.store == store))
     };
     let ranges = [range(pair[0])?, range(pair[1])?];
-    let mut bout = FigureOutcome { figure: figure.name.clone(), ranges, ..FigureOutcome::default() };
+    let mut outcome = FigureOutcome { figure: figure.name.clone(), ranges, ..FigureOutcome::default() };
     for (place, contest) in shared {
         let [best, other] = contest.contenders.as_slice() else { continue };
         let winner = usize::from(best.store == pair[1]);
         let won = (place.clone(), other.times_worse.map(|ratio| ratio.ratio.value));
         match standing::pair(other) {
-            Pair::Better => bout.won[winner].push(won),
-            Pair::Candidate => bout.candidate[winner].push(won),
-            Pair::Close => bout.close += 1,
-            Pair::Open => bout.open += 1,
+            Pair::Better => outcome.won[winner].push(won),
+            Pair::Candidate => outcome.candidate[winner].push(won),
+            Pair::Close => outcome.close += 1,
+            Pair::Open => outcome.open += 1,
         }
     }
-    Some(bout)
+    Some(outcome)
 }
 
-fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
+fn verdicts(merged: &Merged<'_>) -> Vec<SentenceVerdict> {
     let mut verdicts = Vec::new();
     for study in check(merged) {
         for (index, checked) in study.checked.iter().enumerate() {
@@ -445,7 +445,7 @@ fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
             let published = words::describe_published(checked)
                 .map(|words| format!("On the paper's own figures: {words}."));
             let expected = [format!("Expected: {}.", claim.describe())];
-            let verdict_with = |outcome: Option<Outcome>| FoundVerdict {
+            let verdict_with = |outcome: Option<Outcome>| SentenceVerdict {
                 name: finding_name(&study.study.study, &claim.says),
                 study: study.study.study.clone(),
                 number: index + 1,

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use storebench_model::units::plural;
 
-use super::facts::{FoundVerdict, Outcome, RunFacts};
+use super::facts::{Outcome, RunFacts, SentenceVerdict};
 use super::frame::{UP, link, page, run_link, table_section, td, type_notes};
 use crate::claims::Verdict;
 use crate::data::findings::words::describe_machines;
 use crate::markup::{Html, Tag, folded, list, note, p, row, small, tag};
 use crate::page::findings::badge;
 
-pub type RunVerdicts<'f> = Vec<(&'f RunFacts, &'f FoundVerdict)>;
+pub type RunVerdicts<'f> = Vec<(&'f RunFacts, &'f SentenceVerdict)>;
 
 pub fn group_by_finding(runs: &[RunFacts]) -> BTreeMap<(&str, usize, &str), RunVerdicts<'_>> {
     let mut findings: BTreeMap<(&str, usize, &str), RunVerdicts<'_>> = BTreeMap::new();

@@ -10,7 +10,7 @@ use crate::markup::{Html, Literal, Part, Tag, column, fill, note, scroll, small,
 
 const PAGE: &str = include_str!("page.html");
 /// The longest part of a page's name that comes from its subject, in bytes.
-const LONGEST: usize = 120;
+const MAX_NAME_BYTES: usize = 120;
 
 /// The path from a page's folder to the site's root.
 pub const UP: &str = "../";
@@ -49,8 +49,8 @@ pub fn page_name(text: &str) -> String {
             _ => name.push_str(&format!("~{byte:02X}")),
         }
     }
-    if name.len() > LONGEST {
-        name.truncate(LONGEST);
+    if name.len() > MAX_NAME_BYTES {
+        name.truncate(MAX_NAME_BYTES);
         name.push_str(&format!("~{:016x}", xxh3_64(text.as_bytes())));
     }
     name

@@ -15,19 +15,19 @@ use crate::markup::{BREAK, Html, Tag, list, note, row, small, tag};
 
 pub fn pair_page(stores: &[String; 2], meetings: &[(&RunFacts, &StorePair)]) -> String {
     let figures: IndexSet<&str> =
-        meetings.iter().flat_map(|(_, duel)| &duel.bouts).map(|bout| bout.figure.as_str()).collect();
+        meetings.iter().flat_map(|(_, pair)| &pair.outcomes).map(|outcome| outcome.figure.as_str()).collect();
     let heads = ["guarantee", "machine", "where", "versions"].into_iter().chain(figures.iter().copied());
     let heads: Vec<&str> = heads.chain(["run"]).collect();
-    let format_row = |(run, duel): &(&RunFacts, &StorePair)| {
-        let cell = |figure: &&str| match duel.bouts.iter().find(|bout| bout.figure == **figure) {
-            Some(bout) => td(draw_outcome(run, duel, bout)),
+    let format_row = |(run, pair): &(&RunFacts, &StorePair)| {
+        let cell = |figure: &&str| match pair.outcomes.iter().find(|outcome| outcome.figure == **figure) {
+            Some(outcome) => td(draw_outcome(run, pair, outcome)),
             None => td(small("not measured of both")),
         };
         let cells: Vec<Tag> = figures.iter().map(cell).collect();
-        let versions = Html::join(duel.versions.iter().map(String::as_str), BREAK);
-        let conditions = td(describe_conditions(&duel.conditions));
+        let versions = Html::join(pair.versions.iter().map(String::as_str), BREAK);
+        let conditions = td(describe_conditions(&pair.conditions));
         row(
-            guarantee(&duel.conditions),
+            guarantee(&pair.conditions),
             (td(&run.header.hardware), conditions, td(versions), cells, td(run_link(UP, run))),
         )
     };
@@ -55,11 +55,11 @@ const OVER: &str =
 /// A sentence for each guarantee and figure that several machines have; `None` if there are none.
 fn describe_machines(stores: &[String; 2], meetings: &[(&RunFacts, &StorePair)]) -> Option<Tag> {
     let mut factors: IndexMap<(&str, &str), BTreeMap<&str, Factors>> = IndexMap::new();
-    for (run, duel) in meetings {
-        for bout in &duel.bouts {
-            let machines = factors.entry((guarantee(&duel.conditions), &bout.figure)).or_default();
+    for (run, pair) in meetings {
+        for outcome in &pair.outcomes {
+            let machines = factors.entry((guarantee(&pair.conditions), &outcome.figure)).or_default();
             let machine_factors = machines.entry(&run.header.hardware).or_default();
-            for (store_factors, won) in machine_factors.iter_mut().zip(&bout.won) {
+            for (store_factors, won) in machine_factors.iter_mut().zip(&outcome.won) {
                 store_factors.extend(won.iter().map(|(_, times)| times.unwrap_or(f64::INFINITY)));
             }
         }
@@ -111,14 +111,14 @@ fn describe_verdict([a, b]: &[String; 2], machines: Vec<&Factors>) -> String {
 }
 
 /// The outcome of one figure in words, with the figures, each line linked to the run.
-fn draw_outcome(run: &RunFacts, duel: &StorePair, bout: &FigureOutcome) -> Html {
-    let FigureOutcome { ranges: [a, b], won, candidate, close, open, .. } = bout;
+fn draw_outcome(run: &RunFacts, pair: &StorePair, outcome: &FigureOutcome) -> Html {
+    let FigureOutcome { ranges: [a, b], won, candidate, close, open, .. } = outcome;
     let places = won.iter().chain(candidate).map(Vec::len).sum::<usize>() + close + open;
     let line =
         |text: Html, details: Option<Tag>| tag("div").with((link(UP, "runs", &run.name, text), details));
     let mut lines = Vec::new();
     for (by_store, is_candidate) in [(won, false), (candidate, true)] {
-        let stores = duel.stores.iter().zip(by_store);
+        let stores = pair.stores.iter().zip(by_store);
         for (store, store_places) in stores.filter(|(_, places)| !places.is_empty()) {
             let (text, details) = describe_better(store, store_places, places, is_candidate);
             lines.push(line(text, details));

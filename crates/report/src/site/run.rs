@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use storebench_model::units::three_digits;
 
-use super::facts::{CHECKS, FoundVerdict, Source};
+use super::facts::{CHECKS, SentenceVerdict, Source};
 use super::frame::{link, page, section, store_link, td};
 use crate::data::matrix::{Contest, Figure, Matrix};
 use crate::data::merge::Merged;
@@ -21,7 +21,7 @@ use crate::sections;
 
 const UP: &str = super::frame::UP;
 
-pub fn run_page(report: &Report<'_>, source: &Source, verdicts: &[FoundVerdict]) -> String {
+pub fn run_page(report: &Report<'_>, source: &Source, verdicts: &[SentenceVerdict]) -> String {
     let merged = report.merged;
     let checks = CHECKS.iter().filter_map(|name| sections::find(name));
     let checks: Vec<Html> = checks.map(|section| part::html(section, report.blocks(section))).collect();
@@ -134,8 +134,8 @@ fn describe_standing(contest: &Contest, contender: &Contender) -> String {
     }
 }
 
-fn verdict_list(verdicts: &[FoundVerdict]) -> Option<Tag> {
-    let item = |verdict: &FoundVerdict| {
+fn verdict_list(verdicts: &[SentenceVerdict]) -> Option<Tag> {
+    let item = |verdict: &SentenceVerdict| {
         let outcome = verdict.outcome.as_ref()?;
         let finding = link(UP, "findings", &verdict.name, &verdict.says);
         let why = small((" ", &outcome.scope, "; ", &outcome.why));

@@ -162,7 +162,7 @@ fn checks(name: &'static str, lines: &[Line<'_>]) -> Option<Tag> {
 }
 
 fn rival_stores(store: &str, lines: &[Line<'_>]) -> Option<Tag> {
-    let pairs = lines.iter().flat_map(|(run, _)| &run.duels).map(|duel| &duel.stores);
+    let pairs = lines.iter().flat_map(|(run, _)| &run.store_pairs).map(|pair| &pair.stores);
     let pairs: BTreeSet<&[String; 2]> = pairs.filter(|pair| pair.iter().any(|name| name == store)).collect();
     let link_rival = |pair: &[String; 2]| {
         let rival = pair.iter().find(|name| *name != store)?;

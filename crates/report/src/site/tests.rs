@@ -29,7 +29,7 @@ fn site(runs: &[Run]) -> BTreeMap<String, String> {
 }
 
 /// A run in which one store takes `times` times as long as the other.
-fn duel(hardware: &str, trials: usize, times: f64) -> Run {
+fn pair(hardware: &str, trials: usize, times: f64) -> Run {
     let block = [Sample::new("a").times(1.0), Sample::new("b").times(times), Sample::new("null")];
     let samples: Vec<Vec<Sample>> = (0..trials)
         .map(|trial| block.iter().map(|sample| sample.clone().times(1.0 + trial as f64 / 100.0)).collect())
@@ -39,7 +39,7 @@ fn duel(hardware: &str, trials: usize, times: f64) -> Run {
 
 #[test]
 fn every_link_of_a_site_leads_to_a_page_of_it() {
-    let site = site(&[duel("box", 3, 3.0), duel("other", 1, 3.0)]);
+    let site = site(&[pair("box", 3, 3.0), pair("other", 1, 3.0)]);
     let names: Vec<&str> = site.keys().map(String::as_str).collect();
     let expected = ["index.html", "pairs/a+b.html", "runs.html", "runs/runs+0.html", "runs/runs+1.html"];
     assert_eq!(names, [&expected[..], &["stores/a.html", "stores/b.html", "style.css"]].concat());
@@ -63,7 +63,10 @@ fn every_link_of_a_site_leads_to_a_page_of_it() {
 fn pairs_of_many_stores_are_bounded() {
     let names: Vec<String> = (0..MOST_PAIRED + 3).map(|number| format!("s{number:03}")).collect();
     let facts = analyse(&[blocks("box", &[names.iter().map(|name| Sample::new(name)).collect()])]).remove(0);
-    assert_eq!((facts.sides.len(), facts.duels.len()), (names.len(), MOST_PAIRED * (MOST_PAIRED - 1) / 2));
+    assert_eq!(
+        (facts.sides.len(), facts.store_pairs.len()),
+        (names.len(), MOST_PAIRED * (MOST_PAIRED - 1) / 2)
+    );
 }
 
 #[test]
@@ -75,20 +78,20 @@ fn the_page_of_a_pair_sums_over_machines() {
             .map(|(_, rest)| rest.split("</section>").next().unwrap().to_owned());
         part.map(|part| part.split("<li>").find(|line| line.starts_with("get")).unwrap().to_owned())
     };
-    let runs = [duel("one", 3, 3.0), duel("two", 3, 1.5), duel("three", 3, 0.5), duel("four", 1, 3.0)];
+    let runs = [pair("one", 3, 3.0), pair("two", 3, 1.5), pair("three", 3, 0.5), pair("four", 1, 3.0)];
     let line = words(&runs).unwrap();
     let expected =
         "get, process: a is better on some machines (2 of 4), by 1.50 to 3.00 times; b on 1; undecided on 1.";
     assert!(line.starts_with(expected), "{line}");
     let line = words(&runs[..2]).unwrap();
     assert!(line.contains("a is better on all machines (2 of 2), by 1.50 to 3.00 times."), "{line}");
-    let line = words(&[runs[3].clone(), duel("five", 1, 2.0)]).unwrap();
+    let line = words(&[runs[3].clone(), pair("five", 1, 2.0)]).unwrap();
     assert!(line.contains("neither is better on any of 2 machines; undecided on 2"), "{line}");
     let page = &site(&runs[..2])["pairs/a+b.html"];
     assert!(page.contains("one and two are of one type ("), "{page}");
     assert!(page.contains("and count as 2 machines."), "{page}");
     // Two runs of one machine are one.
-    assert_eq!(words(&[duel("one", 3, 3.0), duel("one", 3, 3.0)]), None);
+    assert_eq!(words(&[pair("one", 3, 3.0), pair("one", 3, 3.0)]), None);
 }
 
 /// A run with the claims of a study that finds one store faster, and with one that was never run.
@@ -106,7 +109,7 @@ source = "made"
 figure = ["get"]
 expect.winner = { stores = ["z"] }
 "#;
-    let runs = [duel(hardware, 3, times)];
+    let runs = [pair(hardware, 3, times)];
     let claims = crate::claims::run_claims("made", CLAIMS, "test").unwrap().unwrap();
     let merged = Merged::new(&runs, &[NULL]).with_published(vec![claims], Vec::new());
     let source = Source { folder: hardware.to_owned(), report: None };
@@ -132,7 +135,7 @@ fn a_finding_is_summed_over_machines_and_those_that_nobody_measured_are_one_list
 
 #[test]
 fn one_trial_names_candidates_and_three_a_winner() {
-    let pair = &site(&[duel("box", 3, 3.0), duel("other", 1, 3.0)])["pairs/a+b.html"];
+    let pair = &site(&[pair("box", 3, 3.0), pair("other", 1, 3.0)])["pairs/a+b.html"];
     let (_, rows) = pair.split_once("<tbody>").unwrap();
     let rows: Vec<&str> = rows.split("<tr>").skip(1).collect();
     assert_eq!(rows.len(), 2, "a row for each machine");
@@ -143,7 +146,7 @@ fn one_trial_names_candidates_and_three_a_winner() {
 
 #[test]
 fn figures_are_those_of_the_runs_own_report_beside_their_guarantee() {
-    let run = duel("box", 3, 3.0);
+    let run = pair("box", 3, 3.0);
     let runs = [run];
     let merged = Merged::new(&runs, &[NULL]);
     let report = Report::new(&merged);
@@ -161,7 +164,7 @@ fn figures_are_those_of_the_runs_own_report_beside_their_guarantee() {
 
 #[test]
 fn the_order_of_runs_is_no_matter() {
-    let facts = || analyse(&[duel("box", 3, 3.0), duel("other", 1, 2.0), duel("box", 2, 1.0)]);
+    let facts = || analyse(&[pair("box", 3, 3.0), pair("other", 1, 2.0), pair("box", 2, 1.0)]);
     let backwards = facts().into_iter().rev().collect();
     assert_eq!(pages(backwards, &[]).unwrap(), pages(facts(), &[]).unwrap());
 }

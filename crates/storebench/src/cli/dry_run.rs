@@ -47,7 +47,7 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
             total_s += seconds * f64::from(plan.trials);
             max_bytes = max_bytes.max(bytes);
             max_memory = max_memory.max((workload.memory)(&case));
-            max_room = max_room.max(plan.room_bytes(&case));
+            max_room = max_room.max(plan.required_bytes(&case));
             text.push_str(&entry(&cell.id(), &duration(seconds), &rough_bytes(bytes)));
         }
     }

@@ -245,13 +245,13 @@ impl<'a> Launch<'a> {
             stores: self.stores,
             cells: &self.cells,
             places: self.places,
-            done: &[],
+            earlier_results: &[],
             interrupted,
-            until: None,
+            deadline: None,
             certain_blocks: 0,
-            enough: None,
-            goes_on: None,
-            beyond: None,
+            precision_rule: None,
+            continue_rule: None,
+            extra_cells: None,
             blocks_before: self.header.blocks_before,
         }
     }
@@ -278,7 +278,11 @@ impl<'a> Launch<'a> {
             }
         };
         let beyond: Option<ExtraCells<'_>> = can_extend(self.plan).then_some(&next_cells);
-        self.run_job(&RunRequest { done, beyond, ..self.job(interrupted) }, folder, listener)
+        self.run_job(
+            &RunRequest { earlier_results: done, extra_cells: beyond, ..self.job(interrupted) },
+            folder,
+            listener,
+        )
     }
 
     /// Carries out a job from [`Launch::job`]; returns its folder and how it ended. After an error the results are kept.

@@ -303,7 +303,7 @@ fn settings(stores: &[StoreDef]) -> String {
     let mut known = BTreeSet::new();
     for store in stores.iter().filter(|store| !store.settings.is_empty()) {
         let row = |setting: &SettingDef| {
-            let promise = match setting.promise {
+            let promise = match setting.guarantee {
                 "" => String::new(),
                 promise => format!("; guarantee: {promise}"),
             };
@@ -366,10 +366,11 @@ fn dangers(offer: &GuaranteeOffer) -> Vec<(String, &'static Danger)> {
     let mut costs: Vec<(String, &Danger)> = Vec::new();
     // The last one applies to any settings.
     for danger in offer.dangers.iter().rev() {
-        let conditions: Vec<_> = danger.with.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let conditions: Vec<_> =
+            danger.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let condition = conditions.join(", ");
         let number = costs.len();
-        let is_like = |known: &Danger| Danger { with: known.with, ..*danger } == *known;
+        let is_like = |known: &Danger| Danger { settings: known.settings, ..*danger } == *known;
         match costs.last_mut() {
             Some((settings, known)) if number > 1 && is_like(known) => {
                 settings.push_str(&format!("; or {condition}"))

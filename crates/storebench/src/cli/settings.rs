@@ -59,11 +59,11 @@ fn describe_store(store: &StoreDef) -> String {
 }
 
 fn describe_setting(setting: &SettingDef) -> String {
-    let SettingDef { name, values, default, help, promise, read_by, tune, cost, share, .. } = setting;
+    let SettingDef { name, values, default, help, guarantee, read_by, tune, cost, share, .. } = setting;
     let default = setting.describe_value(default);
     let mut text = format!("\n  {name}\n    {help}\n    values: {values}; default: {default}\n");
-    if !promise.is_empty() {
-        text.push_str(&format!("    guarantee: {promise}\n"));
+    if !guarantee.is_empty() {
+        text.push_str(&format!("    guarantee: {guarantee}\n"));
     }
     let read_by =
         if read_by.is_empty() { "the engine can't be asked: results hold what was given" } else { read_by };
@@ -111,7 +111,7 @@ mod tests {
         let error = plan::store(&[MEMORY], "memroy").unwrap_err();
         assert_eq!(error.exit, Exit::UnknownStore);
         assert!(error.message.contains("did you mean memory?"), "{}", error.message);
-        let setting = SettingDef::new("size", "a size", "1024", "how large").bytes().promising("none at 0");
+        let setting = SettingDef::new("size", "a size", "1024", "how large").bytes().guarantee("none at 0");
         let setting = setting.tune(&["2048", "4096"]).costing("its colour");
         let text = describe_setting(&setting);
         assert!(text.contains("values: a size; default: 1 KiB"), "{text}");

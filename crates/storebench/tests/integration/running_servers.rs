@@ -31,7 +31,7 @@ impl Running {
         let folder = tempfile::tempdir().unwrap();
         let (directory, socket_parent) = (folder.path().join("d"), folder.path().join("b"));
         [&directory, &socket_parent].into_iter().for_each(|path| fs::create_dir(path).unwrap());
-        let options = OpenOptions { beside: Some(&socket_parent), ..OpenOptions::new(&directory) };
+        let options = OpenOptions { run_folder: Some(&socket_parent), ..OpenOptions::new(&directory) };
         let store = open(&options).unwrap();
         let socket = socket_in(&socket_parent);
         let url = url_of(kind, &socket);

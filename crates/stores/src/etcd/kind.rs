@@ -55,7 +55,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "1, at the guarantee node 3",
         "how many servers are one cluster, on this machine and in one place: most of them have a write when it is acknowledged",
     ).varying()
-    .promising("1 is power; 3 and 5 are node")
+    .guarantee("1 is power; 3 and 5 are node")
     .read_by("the cluster's list of members"),
     SettingDef::new(
         ROUND_TRIP,

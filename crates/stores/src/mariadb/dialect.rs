@@ -49,7 +49,7 @@ pub const SETTINGS: &[SettingDef] = &read_back(
         PROGRAMS_SETTING,
         SettingDef::new(ENGINE, "innodb or rocksdb", "innodb", "what keeps the tables; rocksdb is MyRocks")
             .read_by("@@default_storage_engine")
-            .limiting(compresses)
+            .capabilities(compresses)
             .tune(&[ROCKSDB]),
         SettingDef::new(
             ISOLATION,
@@ -65,14 +65,14 @@ pub const SETTINGS: &[SettingDef] = &read_back(
             "at a commit the log is 1: synced, 2: written, 0: neither, but once a second",
         )
         .usually("1")
-        .promising("2 is process, 0 is none"),
+        .guarantee("2 is process, 0 is none"),
         SettingDef::new(
             "innodb_doublewrite",
             "ON or OFF",
             "ON",
             "whether a page is written elsewhere before it is written in its place",
         )
-        .promising("OFF is process: a power cut can tear a page")
+        .guarantee("OFF is process: a power cut can tear a page")
         .costing("a page that a power cut has torn can't be repaired"),
         SettingDef::new(
             "innodb_flush_method",
@@ -125,7 +125,7 @@ pub const SETTINGS: &[SettingDef] = &read_back(
             "the same of the write-ahead log, if engine=rocksdb",
         )
         .usually("1")
-        .promising("2 is process, 0 is none"),
+        .guarantee("2 is process, 0 is none"),
         SettingDef::new(
             LATE,
             "ON or OFF",
@@ -133,7 +133,7 @@ pub const SETTINGS: &[SettingDef] = &read_back(
             "whether a log that is not synced at a commit is kept in the server's memory until it is",
         )
         .varying()
-        .promising("with rocksdb_flush_log_at_trx_commit=2, ON is none"),
+        .guarantee("with rocksdb_flush_log_at_trx_commit=2, ON is none"),
         SettingDef::new(
             RECOVERY,
             "0, 1, 2 or 3",

@@ -37,7 +37,7 @@ pub const SETTINGS: &[SettingDef] = &read_back(
         PROGRAMS_SETTING,
         SettingDef::new("fsync", "on or off", "on, or the guarantee's", "whether anything is synced at all")
             .usually("on")
-            .promising("off is process"),
+            .guarantee("off is process"),
         SettingDef::new(
             "synchronous_commit",
             "on, local or off",
@@ -45,7 +45,7 @@ pub const SETTINGS: &[SettingDef] = &read_back(
             "off: a commit returns before its log is written, up to 0.6 s later",
         )
         .usually("on")
-        .promising("off is none: a kill costs the newest commits"),
+        .guarantee("off is none: a kill costs the newest commits"),
         SettingDef::new(
             "full_page_writes",
             "on or off",
@@ -53,7 +53,7 @@ pub const SETTINGS: &[SettingDef] = &read_back(
             "whether the log holds a whole page when it first changes after a checkpoint",
         )
         .usually("on")
-        .promising("off is process: a power cut can tear a page")
+        .guarantee("off is process: a power cut can tear a page")
         .costing("a page that a power cut has torn can't be repaired"),
         SettingDef::new(
             "wal_sync_method",
@@ -62,7 +62,7 @@ pub const SETTINGS: &[SettingDef] = &read_back(
             "how the log is synced",
         )
         .varying()
-        .promising("on macOS, power takes fsync_writethrough"),
+        .guarantee("on macOS, power takes fsync_writethrough"),
         SettingDef::new(
             "shared_buffers",
             "a size from 128 KiB, in steps of 8 KiB",

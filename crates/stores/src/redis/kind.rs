@@ -46,14 +46,14 @@ pub const SETTINGS: &[SettingDef] = &read_back("CONFIG GET", 2, [
         "no, or the guarantee's",
         "whether every write is appended to a log, the append-only file",
     ).usually("no")
-    .promising("no is none: a kill costs all since the last snapshot"),
+    .guarantee("no is none: a kill costs all since the last snapshot"),
     SettingDef::new(
         APPENDFSYNC,
         "always, everysec or no",
         "everysec, or the guarantee's",
         "when the log is synced: before each answer, once a second, or when the system likes",
     ).usually("everysec")
-    .promising("no is process; everysec is none: while a sync lasts, up to 2 s, writes are acknowledged and not written")
+    .guarantee("no is process; everysec is none: while a sync lasts, up to 2 s, writes are acknowledged and not written")
     .tune(&["everysec"]),
     SettingDef::new(
         UNSYNCED_REWRITE,
@@ -61,7 +61,7 @@ pub const SETTINGS: &[SettingDef] = &read_back("CONFIG GET", 2, [
         "no",
         "whether nothing is synced while the log is rewritten or a snapshot made",
     )
-    .promising("with appendfsync=always, yes is process"),
+    .guarantee("with appendfsync=always, yes is process"),
     SettingDef::new(
         SAVE,
         "seconds and changes, in pairs, or off",

@@ -27,7 +27,7 @@ pub struct LimitValues {
     /// The processors to choose from, by number.
     pub processors: Vec<usize>,
     /// The file for what took effect.
-    pub told: PathBuf,
+    pub report_file: PathBuf,
 }
 
 /// What a limit holds if a trial has a private server.
@@ -192,7 +192,7 @@ mod tests {
             limits: vec![(LimitKind::Processors, asked, LimitMechanism::Affinity, None)],
             device: None,
             processors: processors.clone(),
-            told: "x".into(),
+            report_file: "x".into(),
         };
         let reports = order(1).enter().unwrap();
         assert_eq!((reports[0].in_force, reports[0].by.as_deref()), (Some(1), Some("affinity")));

@@ -31,7 +31,7 @@ const TEXT_FILES: &str = "values are made from files of this machine (--text), w
 const ROOM_FACTOR: f64 = 3.0;
 
 pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
-    let (store, _) = case.opens_for_threads()?;
+    let (store, _) = case.store_for_threads()?;
     case.check_clients()?;
     if case.clients > 0 && CrudParameters::for_cell(case.parameters, case.cell).text.is_some() {
         return Err(LeftOutReason::Contradiction { why: TEXT_FILES.into() });
@@ -39,14 +39,14 @@ pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     if case.cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
         return Err(LeftOutReason::KeepsNothing { store: store.name.into() });
     }
-    case.holds(held_bytes(case))
+    case.check_size(held_bytes(case))
 }
 
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let inserts = CrudParameters::for_cell(case.parameters, case.cell).most_inserts();
     let bytes = held_bytes(case) * aging::space_factor(case.cell.age());
     let peak_bytes = disk_bytes(case.cell, case.kind(), inserts);
-    SpaceEstimate { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
+    SpaceEstimate { peak_bytes, required_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
 
 pub fn held_bytes(case: &Case<'_>) -> f64 {
@@ -60,7 +60,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let largest = size.to as f64;
     let prepared_bytes = pool_bytes(cell.data(), size) as f64 + largest * f64::from(cell.threads());
     let batch = (largest * BATCH).min(BATCH_BYTES as f64 + largest);
-    prepared_bytes + batch + case.kept_in_memory(held_bytes(case))
+    prepared_bytes + batch + case.bytes_in_memory(held_bytes(case))
 }
 
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {

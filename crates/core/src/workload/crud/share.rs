@@ -183,7 +183,7 @@ impl<'o> Worker<dyn Session + '_, RoundOrder<'o>> for RecordShare<'_> {
             end,
             calls_ns: self.driver.calls_ns() - calls_before,
             put_back_ticks: self.driver.untimed.ticks - untimed_before,
-            stood_still_ticks: pacer.map_or(0, |pacer| pacer.stood_still()),
+            stood_still_ticks: pacer.map_or(0, |pacer| pacer.standstill_ticks()),
             behind_ticks,
         })
     }

@@ -10,7 +10,7 @@ use super::session_state::{self, SessionState};
 use super::{batch, log_length, open};
 use crate::workload::kill::{MOST_BYTES, steps};
 use crate::workload::spec::{TrialContext, TrialError};
-use crate::workload::step::Step;
+use crate::workload::step::TrialStep;
 use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
 
@@ -49,7 +49,7 @@ pub(super) fn check_with(
         Ok(CutMessage::Found(StateReport { finding, message, ..report }))
     };
     let start = Instant::now();
-    let mut store = match open(context, is_control, Step::Reopening) {
+    let mut store = match open(context, is_control, TrialStep::Reopening) {
         Ok(store) => store,
         Err(TrialError::Failed(stop)) => {
             return with_finding(report, no_space_or(StateFinding::Refused), stop.message);
@@ -92,7 +92,7 @@ fn check_new_record(
     session.insert(key.as_bytes(), &value).map_err(failed("inserting"))?;
     drop(session);
     store.close().map_err(failed("closing"))?;
-    let store = open(context, is_control, Step::Reopening).map_err(|error| match error {
+    let store = open(context, is_control, TrialStep::Reopening).map_err(|error| match error {
         TrialError::Failed(stop) => format!("after the cut and a new record: {}", stop.message),
         TrialError::Unsupported(message) => message,
     })?;

@@ -15,7 +15,7 @@ use super::{batch, logged, open};
 use crate::workload::kill::steps::{self, record_key, record_value, step};
 use crate::workload::kill::{self, MOST_BYTES};
 use crate::workload::spec::{TrialContext, TrialError};
-use crate::workload::step::Step;
+use crate::workload::step::TrialStep;
 use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
 
@@ -28,7 +28,7 @@ pub(super) fn write_with_faults(
     let disk = context.spec.disk.as_deref().ok_or_else(|| TrialError::harness("no disk has the fault"))?;
     prepare(context, false)?;
     let free_before_bytes = free_bytes(context)?;
-    let store = open(context, false, Step::Opening)?;
+    let store = open(context, false, TrialStep::Opening)?;
     let opened = logged(disk)?;
     let opening_bytes = free_before_bytes.saturating_sub(free_bytes(context)?);
     let mut faults = FaultReport { opened, opening_bytes, ..FaultReport::default() };

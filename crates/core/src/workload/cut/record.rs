@@ -14,7 +14,7 @@ use super::{logged, open};
 use crate::kernel::system;
 use crate::workload::kill::{self, MOST_BYTES, steps};
 use crate::workload::spec::{TrialContext, TrialError};
-use crate::workload::step::Step;
+use crate::workload::step::TrialStep;
 use crate::workload::workload_error::WorkloadError;
 use crate::workload::{store_trial, worker_pool};
 
@@ -30,7 +30,7 @@ pub(super) fn record(
     let disk = disk.ok_or_else(|| TrialError::harness("no disk logs what is asked of it"))?;
     prepare(context, is_control)?;
     let log_at_start = logged(disk)?;
-    let store = open(context, is_control, Step::Opening)?;
+    let store = open(context, is_control, TrialStep::Opening)?;
     let recorder = StepRecorder { store: &*store, disk, start: Instant::now() };
     let log_at_open = logged(disk)?;
     let per_session = count.div_ceil(sessions);

@@ -26,7 +26,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason,
     headline: &[Headline::Latency],
     space,
-    held: |_| 0.0,
+    stored_bytes: |_| 0.0,
     memory,
     time,
     time_by_rehearsal: None,
@@ -71,7 +71,7 @@ fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 
 fn space(case: &Case<'_>) -> SpaceEstimate {
     let bytes = spec(case.cell, case.parameters, 0).file_bytes() as f64;
-    SpaceEstimate { peak_bytes: bytes, room_bytes: bytes }
+    SpaceEstimate { peak_bytes: bytes, required_bytes: bytes }
 }
 
 fn memory(case: &Case<'_>) -> f64 {

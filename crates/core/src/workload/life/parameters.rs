@@ -91,7 +91,7 @@ pub fn sessions(cell: &Cell) -> u64 {
 }
 
 pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
-    let (cell, (store, capabilities)) = (case.cell, case.opens_for_threads()?);
+    let (cell, (store, capabilities)) = (case.cell, case.store_for_threads()?);
     let (threads, store) = (sessions(cell), || store.name.to_owned());
     if threads > 1 && capabilities.threads == Threads::One {
         return Err(LeftOutReason::OneSession { store: store(), threads: threads as u32 });
@@ -129,7 +129,7 @@ pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     if reclaims_concurrently(cell) && !capabilities.compacts_beside {
         return Err(LeftOutReason::NoConcurrentReclaim { store: store() });
     }
-    case.holds(held_bytes(case))
+    case.check_size(held_bytes(case))
 }
 
 fn is_in_waves(cell: &Cell) -> bool {
@@ -144,7 +144,7 @@ pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let bytes = (held_bytes(case) + (work.records * KEY_BYTES as u64) as f64)
         * (1.0 + extra as f64 / work.records.max(1) as f64);
     let peak_bytes = (bytes * ROOM_FACTOR / 2.0).max(blocks) + f64::from(1 << 20);
-    SpaceEstimate { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
+    SpaceEstimate { peak_bytes, required_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
 
 /// Bytes of values at the fullest.
@@ -169,7 +169,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
         }
         _ => 0.0,
     };
-    own_bytes + batch_records_bytes + batch + case.kept_in_memory(held_bytes(case))
+    own_bytes + batch_records_bytes + batch + case.bytes_in_memory(held_bytes(case))
 }
 
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {

@@ -24,12 +24,12 @@ const PEAK: f64 = 2.0;
 const TABLES_BYTES: f64 = (64_u64 << 20) as f64;
 
 pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
-    let (store, capabilities) = case.opens_for_threads()?;
+    let (store, capabilities) = case.store_for_threads()?;
     let work = ReplayParameters::from_parameters(case.parameters).ok_or(LeftOutReason::NoTrace)?;
     if work.facts.scan > 0 && !capabilities.order {
         return Err(LeftOutReason::NoOrder { store: store.name.into() });
     }
-    case.holds(held_bytes(&work))
+    case.check_size(held_bytes(&work))
 }
 
 /// Bytes that the store holds at its fullest: at most what is loaded and written, and about what is there at the end or the start.
@@ -46,7 +46,7 @@ pub fn held_value_bytes(case: &Case<'_>) -> f64 {
 
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let Some(work) = ReplayParameters::from_parameters(case.parameters) else {
-        return SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 };
+        return SpaceEstimate { peak_bytes: 0.0, required_bytes: 0.0 };
     };
     let fullest_bytes = held_bytes(&work);
     let written = work.facts.write_bytes as f64;
@@ -54,7 +54,7 @@ pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let file_bytes = FileSystem::file_bytes(case.cell.location_name());
     let blocks = if case.kind() == StoreKind::Folder { work.facts.keys as f64 * file_bytes } else { 0.0 };
     let peak_bytes = fullest_bytes * PEAK + written.min(fullest_bytes * 4.0) + blocks;
-    SpaceEstimate { peak_bytes, room_bytes: peak_bytes * 2.0 }
+    SpaceEstimate { peak_bytes, required_bytes: peak_bytes * 2.0 }
 }
 
 /// Bytes of fixed tables, chunks, and all records if the store has nowhere else to keep them.
@@ -64,7 +64,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let pool = pool_bytes(case.cell.data(), SizeRange { from: 1, to: largest + 1 }) as f64;
     let thread =
         chunks(largest as usize) as f64 * (CHUNK_BYTES as f64 + largest as f64) + 2.0 * largest as f64;
-    let records_bytes = 2.0 * case.kept_in_memory(held_bytes(&work));
+    let records_bytes = 2.0 * case.bytes_in_memory(held_bytes(&work));
     TABLES_BYTES + pool + f64::from(case.cell.threads()) * thread + records_bytes
 }
 

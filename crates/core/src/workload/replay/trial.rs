@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use storebench_model::result::{
-    Counters, Load, Measurements, OVERALL, OperationResult, SPACE, Second, StoredRecords, Warning,
+    Counters, Load, Measurements, OVERALL, OperationResult, SPACE, SeriesPoint, StoredRecords, Warning,
     WrittenRecords,
 };
 use storebench_model::store::{Capabilities, Setting};
@@ -235,7 +235,7 @@ struct ReplayConditions {
     timed: bool,
     /// How long after its due time the last operation ended.
     behind: Duration,
-    series: Vec<Second>,
+    series: Vec<SeriesPoint>,
     counters: Counters,
     main: ReplayKind,
 }

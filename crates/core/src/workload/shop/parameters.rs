@@ -98,7 +98,7 @@ impl ShopParameters {
 }
 
 pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
-    let (store, capabilities) = case.opens_for_threads()?;
+    let (store, capabilities) = case.store_for_threads()?;
     let work = ShopParameters::from_parameters(case.cell, case.parameters, case.memory_limit)
         .map_err(|why| LeftOutReason::Contradiction { why })?;
     if !capabilities.sql && !capabilities.order {
@@ -107,7 +107,7 @@ pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     if !capabilities.sql && !capabilities.transactions {
         return Err(LeftOutReason::NoTransactions { store: store.name.into() });
     }
-    case.holds(bytes_of(work.rows()) as f64)
+    case.check_size(bytes_of(work.rows()) as f64)
 }
 
 /// A figure of the cell's work; `fallback` for contradictory parameters, as such a cell is left out.
@@ -118,10 +118,10 @@ fn estimate_work<T>(case: &Case<'_>, fallback: T, estimate: impl FnOnce(&ShopPar
 
 /// Bytes of rows, the index, a log of a stretch of them, and partly filled pages.
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
-    estimate_work(case, SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
+    estimate_work(case, SpaceEstimate { peak_bytes: 0.0, required_bytes: 0.0 }, |work| {
         let (bytes, server) = (work.bytes(), case.server_bytes());
         let peak_bytes = bytes * 2.0 + f64::from(1 << 20) + server;
-        SpaceEstimate { peak_bytes, room_bytes: bytes * 3.0 + f64::from(64 << 20) + server }
+        SpaceEstimate { peak_bytes, required_bytes: bytes * 3.0 + f64::from(64 << 20) + server }
     })
 }
 
@@ -136,7 +136,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
         let [customers, products, _] = work.rows();
         let knowledge_bytes = (8 * customers + 16 * products) as f64;
         let histograms = HISTOGRAM_BYTES * (9.0 * work.threads as f64 + 15.0);
-        let store_bytes = 2.0 * case.kept_in_memory(work.bytes());
+        let store_bytes = 2.0 * case.bytes_in_memory(work.bytes());
         knowledge_bytes + f64::from(4 << 20) + histograms + store_bytes
     })
 }
@@ -161,9 +161,9 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
         let load_s = work.all_rows() * ROW_S + 2.0 * work.bytes() / probe.write_bytes_per_s;
         let read_s = work.all_rows() * ROW_S;
         let audit_s = 2.0 * (read_s + 1000.0 * CALL_S + walk_s);
-        let ended = limit_s.map_or([0.0; 2], |limit_s| [f64::INFINITY, limit_s]);
+        let time_limited_s = limit_s.map_or([0.0; 2], |limit_s| [f64::INFINITY, limit_s]);
         let trial_s = OVERHEAD_S + load_s + read_s + work_s + audit_s;
-        TimeEstimate { ended, ..TimeEstimate::with_audit(trial_s, audit_s) }
+        TimeEstimate { time_limited_s, ..TimeEstimate::with_audit(trial_s, audit_s) }
     })
 }
 

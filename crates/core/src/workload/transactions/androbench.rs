@@ -36,7 +36,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: |case| parameters::check(case).err(),
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
-    held: parameters::held_bytes,
+    stored_bytes: parameters::held_bytes,
     memory: parameters::memory,
     time: parameters::time,
     time_by_rehearsal: Some(parameters::time_by_rehearsal),

@@ -34,7 +34,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: parameters::reason,
     headline: &[Headline::Latency, Headline::Memory],
     space: parameters::space,
-    held: parameters::held_bytes,
+    stored_bytes: parameters::held_bytes,
     memory: parameters::memory,
     time: parameters::time,
     time_by_rehearsal: None,

@@ -182,12 +182,12 @@ fn why_idle(name: &str, value: &str) -> Result<&'static str, String> {
 /// The error for an unknown property, with a hint if another name differs in two letters at most, or begins with it: others may
 /// mean something else.
 pub(super) fn unknown(name: &str) -> String {
-    const LONGEST: usize = 40;
+    const MAX_NAME_BYTES: usize = 40;
     let plan_properties =
         ["recordcount", "operationcount", "target", "threadcount", "maxexecutiontime", "dataintegrity"];
     let distance = |known: &str| if name.starts_with(known) { 0 } else { strsim::osa_distance(name, known) };
     let names = ALL.iter().map(|property| property.name).chain(plan_properties);
-    let names = names.filter(|_| name.len() <= LONGEST).map(|known| (distance(known), known));
+    let names = names.filter(|_| name.len() <= MAX_NAME_BYTES).map(|known| (distance(known), known));
     let mut candidates: Vec<_> = names.filter(|(letters, _)| *letters <= 2).collect();
     candidates.sort_unstable();
     let hint = match candidates[..] {

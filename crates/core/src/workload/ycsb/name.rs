@@ -4,18 +4,18 @@
 use super::definition::Naming;
 
 /// The longest key in bytes, which every store takes.
-pub const LONGEST: usize = 32;
+pub const MAX_KEY_BYTES: usize = 32;
 
 const PREFIX: &[u8] = b"user";
 
 #[derive(Debug, Clone, Copy)]
 pub struct Name {
-    bytes: [u8; LONGEST],
+    bytes: [u8; MAX_KEY_BYTES],
     length: u8,
 }
 
 impl Name {
-    pub(crate) const EMPTY: Name = Name { bytes: [0; LONGEST], length: 0 };
+    pub(crate) const EMPTY: Name = Name { bytes: [0; MAX_KEY_BYTES], length: 0 };
 
     #[inline]
     pub fn bytes(&self) -> &[u8] {
@@ -29,8 +29,8 @@ impl Naming {
         let number = self.first + record;
         let mut buffer = itoa::Buffer::new();
         let digits = buffer.format(if self.ordered { number } else { hash(number) }).as_bytes();
-        let zeros = (self.padding as usize).min(LONGEST - PREFIX.len()).saturating_sub(digits.len());
-        let mut bytes = [b'0'; LONGEST];
+        let zeros = (self.padding as usize).min(MAX_KEY_BYTES - PREFIX.len()).saturating_sub(digits.len());
+        let mut bytes = [b'0'; MAX_KEY_BYTES];
         bytes[..PREFIX.len()].copy_from_slice(PREFIX);
         let begin = PREFIX.len() + zeros;
         bytes[begin..begin + digits.len()].copy_from_slice(digits);
@@ -71,7 +71,7 @@ mod tests {
         ] {
             assert_eq!(text(naming, record), key);
         }
-        assert_eq!(text(Naming { padding: 28, ..ordered }, u64::MAX / 2).len(), LONGEST);
+        assert_eq!(text(Naming { padding: 28, ..ordered }, u64::MAX / 2).len(), MAX_KEY_BYTES);
     }
 
     #[test]

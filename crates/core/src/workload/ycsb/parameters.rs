@@ -12,7 +12,7 @@ use storebench_model::units::{Period, as_text};
 use storebench_model::words::words;
 
 use super::definition::{Definition, Kind, Span};
-use super::name::LONGEST;
+use super::name::MAX_KEY_BYTES;
 use crate::measure::probe::Probe;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
@@ -174,7 +174,7 @@ impl YcsbParameters {
 /// Whether a cell can be run, whatever the place.
 pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let cell = case.cell;
-    let (store, capabilities) = case.opens_for_threads()?;
+    let (store, capabilities) = case.store_for_threads()?;
     let work = YcsbParameters::from_parameters(cell, case.parameters)
         .map_err(|why| LeftOutReason::Contradiction { why })?;
     if work.definition.includes(Kind::Scan) && !capabilities.order {
@@ -194,7 +194,7 @@ pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     if cell.threads() > 1 && work.definition.writes() && !replaces_whole {
         return Err(LeftOutReason::TornReads { store: store.name.into() });
     }
-    case.holds(work.bytes())
+    case.check_size(work.bytes())
 }
 
 /// A figure of the cell's work; `fallback` for contradictory parameters, as such a cell is left out.
@@ -204,14 +204,14 @@ fn estimate_work<T>(case: &Case<'_>, fallback: T, estimate: impl FnOnce(&YcsbPar
 
 /// Bytes of disk.
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
-    estimate_work(case, SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
+    estimate_work(case, SpaceEstimate { peak_bytes: 0.0, required_bytes: 0.0 }, |work| {
         let file_bytes = FileSystem::file_bytes(case.cell.location_name());
         let blocks =
             if case.kind() == StoreKind::Folder { work.most_records() as f64 * file_bytes } else { 0.0 };
-        let bytes =
-            (work.bytes() + (work.most_records() * LONGEST as u64) as f64) * aging::space_factor(work.age);
+        let bytes = (work.bytes() + (work.most_records() * MAX_KEY_BYTES as u64) as f64)
+            * aging::space_factor(work.age);
         let peak_bytes = (bytes * 1.5).max(blocks) + f64::from(1 << 20);
-        SpaceEstimate { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
+        SpaceEstimate { peak_bytes, required_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
     })
 }
 
@@ -234,7 +234,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
         let bytes_per_thread = (3.0 + scanned) * largest_value + HISTOGRAMS_BYTES * work.rounds as f64;
         let threads = bytes_per_thread * work.threads as f64;
         let batch = (largest_value * work.batch as f64).min(BATCH_BYTES as f64 + largest_value);
-        let store_bytes = case.kept_in_memory(work.bytes());
+        let store_bytes = case.bytes_in_memory(work.bytes());
         work.most_records() as f64 * bytes_per_record + threads + batch + store_bytes
     })
 }
@@ -267,8 +267,11 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
         let run_s = rounds * (round_s + reopening_s);
         let audit_s = audit::seconds(work.most_records(), work.mean_value(), CALL_S, 0.0);
         let load_s = load_s + f64::from(work.age) * work.loaded as f64 * (CALL_S + write_s);
-        let ended = limit_s.map_or([0.0; 2], |limit_s| [requests_s, limit_s].map(|s| s * rounds));
-        TimeEstimate { ended, ..TimeEstimate::with_audit(OVERHEAD_S + load_s + run_s + audit_s, audit_s) }
+        let time_limited_s = limit_s.map_or([0.0; 2], |limit_s| [requests_s, limit_s].map(|s| s * rounds));
+        TimeEstimate {
+            time_limited_s,
+            ..TimeEstimate::with_audit(OVERHEAD_S + load_s + run_s + audit_s, audit_s)
+        }
     })
 }
 
@@ -353,7 +356,7 @@ mod tests {
     fn bytes_that_are_held_follow_from_fields_and_records() {
         let (cell, parameters) = (cell("C", &[]), Parameters::default());
         let case = Case::with_defaults(&cell, &parameters, &[MEMORY], 1 << 20);
-        assert_eq!(case.kept_in_memory(held_bytes(&case)), 1000.0 * 10.0 * 104.0);
+        assert_eq!(case.bytes_in_memory(held_bytes(&case)), 1000.0 * 10.0 * 104.0);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use storebench_model::result::{Counters, Disk, Load, Second, WrittenRecords};
+use storebench_model::result::{Counters, Disk, Load, SeriesPoint, WrittenRecords};
 use storebench_model::store::Session;
 
 use super::parameters::BetweenRounds;
@@ -30,7 +30,7 @@ pub struct YcsbRun {
 pub struct YcsbRound {
     pub elapsed: Elapsed,
     pub counters: Counters,
-    pub series: Vec<Second>,
+    pub series: Vec<SeriesPoint>,
     /// The store's files after it; empty if there is only one round.
     pub disk: Disk,
 }
@@ -39,7 +39,7 @@ impl YcsbRound {
     /// Adds the next round; the files are those after it.
     pub fn add_round(mut self, next: YcsbRound) -> YcsbRound {
         let offset_s = self.elapsed.wall.as_secs() as u32;
-        let shift = |second: Second| Second { at_s: second.at_s + offset_s, ..second };
+        let shift = |second: SeriesPoint| SeriesPoint { at_s: second.at_s + offset_s, ..second };
         self.series.extend(next.series.into_iter().map(shift));
         YcsbRound {
             elapsed: self.elapsed.add_later(next.elapsed),

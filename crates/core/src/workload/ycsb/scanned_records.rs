@@ -1,6 +1,6 @@
 //! The records that a scan has shown: copied as they come, and compared afterwards with the expected ones.
 
-use super::name::LONGEST;
+use super::name::MAX_KEY_BYTES;
 use super::shared::YcsbContext;
 use super::versions::KnownVersions;
 use crate::workload::batch::touched;
@@ -21,7 +21,7 @@ impl ScannedRecords {
     /// For scans of up to `max_records` records; `largest_value` is in bytes, `slots` are the versions of a record.
     pub fn new(max_records: u64, largest_value: usize, slots: usize) -> ScannedRecords {
         ScannedRecords {
-            bytes: touched(max_records * (LONGEST + largest_value) as u64),
+            bytes: touched(max_records * (MAX_KEY_BYTES + largest_value) as u64),
             ends: Vec::with_capacity(max_records as usize),
             value_bytes: 0,
             surplus: 0,

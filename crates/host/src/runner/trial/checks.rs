@@ -59,7 +59,7 @@ impl Trial<'_> {
     fn store_in_process(&self) -> std::result::Result<&StoreDef, &'static str> {
         let store = self.job.stores.iter().find(|store| store.name == self.cell.store());
         store
-            .filter(|store| store.capabilities.persists && !self.is_elsewhere())
+            .filter(|store| store.capabilities.persists && !self.is_on_running_server())
             .ok_or("this process does not write its files")
     }
 

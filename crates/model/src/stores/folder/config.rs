@@ -24,14 +24,14 @@ const WRITE: SettingDef = SettingDef::new(
     "overwrite empties the file and writes it; rename writes another file and gives it the name",
 )
 .varying()
-.promising("with overwrite, a kill or a power cut can leave the value torn that is being written")
-.limiting(|value, capabilities| capabilities.replaces_whole |= value == "rename")
+.guarantee("with overwrite, a kill or a power cut can leave the value torn that is being written")
+.capabilities(|value, capabilities| capabilities.replaces_whole |= value == "rename")
 .read_by(READ_BY_STOREBENCH)
 .tune(&["rename"]);
 const SYNC_FILE: SettingDef =
     SettingDef::new("sync_file", "true or false", "false; true at power", "fsync of a file that was written")
         .varying()
-        .promising("without it a power cut can leave new values empty: process")
+        .guarantee("without it a power cut can leave new values empty: process")
         .read_by(READ_BY_STOREBENCH);
 const SYNC_FOLDER: SettingDef = SettingDef::new(
     "sync_folder",
@@ -39,7 +39,7 @@ const SYNC_FOLDER: SettingDef = SettingDef::new(
     "false; true at power",
     "fsync of a file's directory after each write and removal, and of new directories above it",
 ).varying()
-.promising("without it a power cut can take new files back, and bring removed ones back: process; both syncs together are power")
+.guarantee("without it a power cut can take new files back, and bring removed ones back: process; both syncs together are power")
 .read_by(READ_BY_STOREBENCH);
 
 const READ_BY_STOREBENCH: &str = "nothing need be asked: storebench itself makes the calls, and tests look at the files and count the syncs";
@@ -50,11 +50,11 @@ pub(super) const OF_NESTED: &[SettingDef] = &[LEVELS, LEVEL_BYTES, WRITE, SYNC_F
 /// `process` lacks a sync or both.
 pub(super) const UNSYNCED: &[Danger] = &[
     Danger {
-        with: &[("write", "rename"), ("sync_file", "true")],
+        settings: &[("write", "rename"), ("sync_file", "true")],
         ..Danger::new(Loss::Nothing, Loss::Newest, "a name can be missing that was not synced")
     },
     Danger {
-        with: &[("write", "rename")],
+        settings: &[("write", "rename")],
         ..Danger::new(Loss::Nothing, Loss::Torn, "a file can be there without its content")
     },
     Danger::new(
@@ -66,7 +66,7 @@ pub(super) const UNSYNCED: &[Danger] = &[
 
 pub(super) const SYNCED: &[Danger] = &[
     Danger {
-        with: &[("write", "overwrite")],
+        settings: &[("write", "overwrite")],
         ..Danger::new(Loss::Unfinished, Loss::Unfinished, "a file is emptied before it is written")
     },
     Danger::NOTHING[0],

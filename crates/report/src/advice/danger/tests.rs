@@ -15,7 +15,7 @@ const WRECKED: Danger = Danger::new(Loss::Nothing, Loss::Whole, "nothing is sync
 
 /// lmdb can be wrecked below `power` unless a setting says otherwise; sqlite loses the newest writes at most.
 fn table() -> [StoreDef; 2] {
-    const UNSYNCED: &[Danger] = &[Danger { with: &[("nosync", "false")], ..Danger::NEWEST[0] }, WRECKED];
+    const UNSYNCED: &[Danger] = &[Danger { settings: &[("nosync", "false")], ..Danger::NEWEST[0] }, WRECKED];
     const OFFERS: [GuaranteeOffer; 3] = [NULL.offers[0]; 3];
     const fn offers(process: &'static [Danger]) -> [GuaranteeOffer; 3] {
         let [none, other, power] = OFFERS;

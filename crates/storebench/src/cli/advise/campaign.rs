@@ -467,7 +467,12 @@ impl<'a> AdviseCampaign<'a> {
         };
         let goes_on: Option<ContinueRule<'_>> = stopping_rule.is_some().then_some(&goes_on);
         let until = self.stages.moment(self.budget.mul_f64(share));
-        let job = RunRequest { enough, goes_on, until, ..launch.job(&self.stages.interrupted) };
+        let job = RunRequest {
+            precision_rule: enough,
+            continue_rule: goes_on,
+            deadline: until,
+            ..launch.job(&self.stages.interrupted)
+        };
         self.stages.carry_out(name, &launch, &job)
     }
 

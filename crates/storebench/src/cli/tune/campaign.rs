@@ -227,9 +227,9 @@ impl<'a> TuneCampaign<'a> {
         };
         let until = self.stages.moment(Duration::from_secs_f64(self.budget_s() * race.until));
         let job = RunRequest {
-            enough: Some(&enough),
-            goes_on: Some(&continued_cells),
-            until,
+            precision_rule: Some(&enough),
+            continue_rule: Some(&continued_cells),
+            deadline: until,
             certain_blocks: certain_blocks(race.kind),
             ..launch.job(&self.stages.interrupted)
         };

@@ -34,7 +34,7 @@ fn start(def: &'static StoreDef, tier: Option<Guarantee>) -> String {
         let options = OpenOptions {
             guarantee: tier,
             sessions: SESSIONS,
-            beside: Some(&socket_parent),
+            run_folder: Some(&socket_parent),
             ..OpenOptions::new(&directory)
         };
         let _store = def.open.unwrap()(&options).unwrap();

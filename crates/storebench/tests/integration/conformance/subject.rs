@@ -195,7 +195,7 @@ impl Subject {
         let mut options = OpenOptions {
             guarantee: self.tier,
             settings: &self.settings,
-            beside: Some(servers_folder()),
+            run_folder: Some(servers_folder()),
             ..OpenOptions::new(self.directory.path())
         };
         change(&mut options);

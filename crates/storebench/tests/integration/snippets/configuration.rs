@@ -56,7 +56,7 @@ fn check(name: &str, extra_settings: &[(&str, &str)]) {
         let socket_folder = tempfile::tempdir().unwrap();
         let second_store = second_subject.open_with(|options| {
             options.settings = &file_settings;
-            options.beside = Some(socket_folder.path());
+            options.run_folder = Some(socket_folder.path());
         });
         let second_store = second_store.unwrap();
         assert_eq!(second_store.guarantee(), offer.guarantee, "{text}");

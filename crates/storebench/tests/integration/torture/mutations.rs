@@ -13,7 +13,7 @@ use crate::cli::support::{OWN, STOREBENCH, Said, Scratch, TINY, root};
 /// The most that an answer to bad input may say on standard error, in bytes.
 const MOST_WORDS: usize = 20_000;
 /// A bound for a machine that does much else; the program takes a hundredth of it.
-const LONGEST: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// Runs storebench, and fails unless it ends as it should whatever it was given.
 #[track_caller]
@@ -27,7 +27,7 @@ fn withstands<'a>(scratch: &Scratch, arguments: impl IntoIterator<Item = &'a str
     let status = loop {
         match child.try_wait().unwrap() {
             Some(status) => break status,
-            None if start.elapsed() > LONGEST => child.kill().unwrap(),
+            None if start.elapsed() > MAX_WAIT => child.kill().unwrap(),
             None => std::thread::sleep(Duration::from_millis(2)),
         }
     };

@@ -42,7 +42,7 @@ pub struct Programs {
 /// The setting [`URL`], which every server has.
 pub const fn url_setting(values: &'static str, help: &'static str) -> SettingDef {
     let setting = SettingDef::new(URL, values, "a private server", help);
-    setting.varying().promising("what that server is set up for")
+    setting.varying().guarantee("what that server is set up for")
 }
 
 /// The setting [`PROGRAMS`], which every server has.

@@ -96,7 +96,7 @@ impl OwnServer {
         } else {
             None
         };
-        let socket_folder = new_folder(options.beside.unwrap_or(options.directory), "socket", user)?;
+        let socket_folder = new_folder(options.run_folder.unwrap_or(options.directory), "socket", user)?;
         let socket = ReachedFolder::open(&socket_folder)?;
         let relay = S::relay(plan, &socket_folder)?;
         let mut paths = Paths {
@@ -162,7 +162,7 @@ fn prepare_data(
         return Ok(());
     }
     mark(options.directory)?;
-    match options.beside {
+    match options.run_folder {
         Some(run_folder) => copy(&find_or_make(run_folder, name, make)?, &data, user)?,
         None => make(&data)?,
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use storebench_model::cell::{Axis, Cell};
-use storebench_model::result::{Measurements, Second};
+use storebench_model::result::{Measurements, SeriesPoint};
 use storebench_model::store::{OpenOptions, Result as StoreResult, Store, StoreDef, StoreKind};
 use storebench_model::stores::MEMORY;
 
@@ -209,7 +209,7 @@ fn seconds_of_clients_are_one_series() {
     let get = &measured.operations[0];
     assert_eq!(get.series.iter().map(|second| second.at_s).collect::<Vec<_>>(), [0, 1]);
     assert_eq!(get.series.iter().map(|second| second.count).sum::<u64>(), get.count);
-    let begins: Vec<Option<u64>> = get.series.iter().map(|second: &Second| second.in_trial_ms).collect();
+    let begins: Vec<Option<u64>> = get.series.iter().map(|second: &SeriesPoint| second.in_trial_ms).collect();
     assert!(begins[0].is_none() || begins[1].unwrap() - begins[0].unwrap() == 1000, "{begins:?}");
     assert!(get.wall_ns >= 1_500_000_000 && get.rate_over_ns.is_some());
 }

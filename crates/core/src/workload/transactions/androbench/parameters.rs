@@ -80,11 +80,11 @@ impl AndrobenchParameters {
 }
 
 pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
-    let store = case.opens()?;
+    let store = case.openable_store()?;
     if !store.capabilities.sql {
         return Err(LeftOutReason::NoSql { store: store.name.into() });
     }
-    case.holds(AndrobenchParameters::from_parameters(case.cell, case.parameters).bytes())
+    case.check_size(AndrobenchParameters::from_parameters(case.cell, case.parameters).bytes())
 }
 
 /// Bytes of rows, journal or log, and partly filled pages.
@@ -92,7 +92,7 @@ pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let bytes = AndrobenchParameters::from_parameters(case.cell, case.parameters).bytes();
     SpaceEstimate {
         peak_bytes: bytes * 2.0 + f64::from(1 << 20),
-        room_bytes: bytes * 4.0 + f64::from(8 << 20),
+        required_bytes: bytes * 4.0 + f64::from(8 << 20),
     }
 }
 

@@ -51,7 +51,7 @@ impl BatchParameters {
 }
 
 pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
-    if let Err(reason) = case.opens() {
+    if let Err(reason) = case.openable_store() {
         return Some(reason);
     }
     let work = BatchParameters::from_parameters(case.cell, case.parameters);
@@ -74,7 +74,7 @@ pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let bytes = (work.bytes() + rows * ROW_OVERHEAD_BYTES).max(files);
     SpaceEstimate {
         peak_bytes: bytes * 2.0 + f64::from(1 << 20),
-        room_bytes: bytes * 4.0 + f64::from(8 << 20),
+        required_bytes: bytes * 4.0 + f64::from(8 << 20),
     }
 }
 
