@@ -43,6 +43,8 @@ struct GivenProperty {
     name: String,
     value: String,
     origin: String,
+    /// Of a file, and not of the command line.
+    is_of_file: bool,
 }
 
 /// The changes of the properties to a plan; `None` without properties. A file describes a whole workload, so it
@@ -61,7 +63,7 @@ pub fn changes(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<Option<Chang
     };
     let mut changes = Changes::default();
     let given = last_of_each(all_properties(&args.property_files, args, texts)?)?;
-    for GivenProperty { name, value, origin } in &given {
+    for GivenProperty { name, value, origin, .. } in &given {
         apply(name, value, &mut properties, &mut changes).map_err(|wrong| property_error(origin, &wrong))?;
     }
     end_by_time(run, &given, &mut changes)?;
@@ -95,6 +97,7 @@ fn command_line_properties(args: &PropertyArgs) -> Result<Vec<GivenProperty>> {
             name: ycsb_name(name.trim()).into(),
             value: value.trim().into(),
             origin: format!("-p {name}"),
+            is_of_file: false,
         })
     };
     let properties: Vec<GivenProperty> = args.property.iter().map(read_property).collect::<Result<_>>()?;
@@ -118,11 +121,12 @@ fn last_of_each(properties: Vec<GivenProperty>) -> Result<Vec<GivenProperty>> {
     }
     // If time ends the work, YCSB needs no number of requests.
     let find_set = |name: &str| last.iter().find(|property| property.name == name && property.value != "0");
-    let is_of_file = last.iter().any(|property| !property.origin.starts_with("-p "));
+    let is_of_file = last.iter().any(|property| property.is_of_file);
     if let (None, Some(GivenProperty { origin, .. }), true) =
         (find_set("operationcount"), find_set("maxexecutiontime"), is_of_file)
     {
-        last.push(GivenProperty { name: "operationcount".into(), value: "0".into(), origin: origin.clone() });
+        let (name, value, origin) = ("operationcount".into(), "0".into(), origin.clone());
+        last.push(GivenProperty { name, value, origin, is_of_file });
     }
     Ok(last)
 }
@@ -156,7 +160,7 @@ pub fn print_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
         let is_of_workload = |path: &&PathBuf| !args.each_file || own_name(&stem(path)) == *workload;
         let files = args.property_files.iter().filter(is_of_workload).cloned().collect::<Vec<_>>();
         let given = last_of_each(all_properties(&files, args, texts)?)?;
-        for GivenProperty { name, value, origin } in &given {
+        for GivenProperty { name, value, origin, .. } in &given {
             if let Ok(PropertyTarget::Idle(why)) = belongs(name, value) {
                 lines.push(format!("{origin}: {name} changes nothing here: {why}"));
             }
@@ -237,6 +241,7 @@ fn read_file(path: &Path, texts: &Texts) -> Result<Vec<GivenProperty>> {
         name: ycsb_name(&line.name).into(),
         value: line.value,
         origin: format!("{file_name}:{}", line.number),
+        is_of_file: true,
     };
     Ok(lines.into_iter().map(to_property).collect())
 }

@@ -31,7 +31,7 @@ pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
         let given = last_of_each(all_properties(std::slice::from_ref(path), args, texts)?)?;
         shared.push((file, run_properties(&given)));
         let mut file_properties = Properties::default();
-        for GivenProperty { name, value, origin } in &given {
+        for GivenProperty { name, value, origin, .. } in &given {
             apply(name, value, &mut file_properties, &mut changes)
                 .map_err(|wrong| property_error(origin, &wrong))?;
         }
