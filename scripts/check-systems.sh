@@ -28,7 +28,7 @@ trap 'rm -f "$log"' EXIT
 for target in "$@"; do
     rust_library "$target" "$log" || fail "rustup could not add $target: $(tail -n 1 "$log")"
     PATH=$python/bin:$PATH cargo-zigbuild clippy --locked --target "$target" --no-default-features --features storebench/redb,storebench/fjall,storebench/sled \
-        --package storebench-disk --package storebench-core --package storebench-model --package storebench-host --package storebench-report --package storebench-stores --package storebench -- -D warnings ||
+        --package storebench-disk --package storebench-core --package storebench-model --package storebench-host --package storebench-figures --package storebench-report --package storebench-stores --package storebench -- -D warnings ||
         fail "storebench does not compile for $target"
     printf 'check-systems: storebench compiles for %s\n' "$target" >&2
 done

@@ -16,7 +16,7 @@ import pathlib
 import sys
 
 
-# Between two ticks of the kernel's clock: see data/estimates.rs of crates/report.
+# Between two ticks of the kernel's clock: see data/estimates.rs of crates/figures.
 TICK_NS = 4e6
 
 

@@ -30,6 +30,8 @@ mod tiers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::method::{self, MIX, Method};
 use storebench_host::run::Run;
 use storebench_model::result::LocationInfo;
 use storebench_model::store::{Danger, Guarantee, StoreDef};
@@ -40,8 +42,6 @@ use self::question::{Mix, Question};
 use self::ranking::{Candidate, JudgedStores, rank};
 use self::record_shape::{position, record_shape};
 use self::sensitivity::{AnswerChange, Sensitivity, find_changes};
-use crate::data::merge::Merged;
-use crate::data::method::{self, MIX, Method};
 use crate::markup::Html;
 use crate::page::{self, Lead};
 use crate::terminal::grid::{Style, one_line, wrap};

@@ -6,20 +6,20 @@ use std::path::Path;
 use std::time::Duration;
 
 use indexmap::{IndexMap, IndexSet};
+use storebench_figures::data::contention;
+use storebench_figures::data::matrix::Matrix;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::names::join_with_and;
+use storebench_figures::judge::standing::{ENOUGH_BLOCKS, names_candidates};
+use storebench_figures::layout::{Position, words};
 use storebench_host::run::Run;
 use storebench_model::cell::Axis;
 use storebench_model::result::Outcome;
 use storebench_model::units::{plural, rough_duration, three_digits, with_commas};
 
-use crate::data::contention;
-use crate::data::matrix::Matrix;
-use crate::data::merge::Merged;
-use crate::data::names::join_with_and;
-use crate::data::standings::{Answer, NamedContestant, Risk, SeenHarm, Standings, trial_time};
-use crate::judge::standing::{ENOUGH_BLOCKS, names_candidates};
-use crate::layout::{Position, words};
 use crate::report::Report;
 use crate::sections;
+use crate::standings::{Answer, NamedContestant, Risk, SeenHarm, Standings, trial_time};
 use crate::terminal::grid::{Style, wrap};
 
 /// The most lines in all, including a study's own answer and a note on a busy machine.
@@ -496,10 +496,10 @@ fn describe_next_step(study: &str, trials: &Trials, is_open: bool) -> Option<Str
 #[cfg(test)]
 mod tests {
     use storebench_core::trace::{Facts, Form};
+    use storebench_figures::data::merge::Merged;
+    use storebench_samples::{Sample, blocks};
 
     use super::*;
-    use crate::data::merge::Merged;
-    use crate::data::samples::{Sample, blocks};
 
     fn format_brief(count: usize, second: impl Fn(usize) -> f64) -> String {
         let block = |number| {

@@ -5,16 +5,16 @@ mod figures;
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::rule::rule_text;
+use storebench_figures::data::summary::{counts, cut_off, noise_lines, unfinished, warning_lines};
+use storebench_figures::data::{builds, contention};
+use storebench_figures::judge::Rule;
 use storebench_host::run::Run;
 use storebench_model::result::{Environment, Outcome};
 use storebench_model::sanitize;
 use storebench_model::units::{plural, three_digits};
 
-use crate::data::merge::Merged;
-use crate::data::rule::rule_text;
-use crate::data::summary::{counts, cut_off, noise_lines, unfinished, warning_lines};
-use crate::data::{builds, contention};
-use crate::judge::Rule;
 use crate::report::Report;
 use crate::terminal::checklist::{Group, Line, State};
 

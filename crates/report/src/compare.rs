@@ -1,5 +1,5 @@
 //! Compares two runs, or two sets of runs: what changed, by how much, and how far that can be believed (docs/compare.md). Runs of different
-//! times share no blocks: each figure of a cell is a set of observations on either side, which [`crate::stats::unpaired`] compares.
+//! times share no blocks: each figure of a cell is a set of observations on either side, which [`storebench_figures::stats::unpaired`] compares.
 
 pub mod across;
 mod cells;
@@ -21,12 +21,12 @@ use storebench_model::store::Guarantee;
 use self::across::Across;
 pub use self::cells::{BrokenCell, Observations, OneSidedCell, SettingChange, Side};
 use self::cells::{Cells, ObservedCell};
-use crate::column::{Better, COLUMNS, Column, Unit};
-pub use crate::judge::change::Verdict;
-use crate::judge::change::{self, ChangedFigure, is_coarse};
-use crate::layout::Layout;
-use crate::stats::unpaired::{self, Change, change_of_ratios, ratio_of_pair};
-use crate::stats::{Summary, geometric_mean};
+use storebench_figures::column::{Better, COLUMNS, Column, Unit};
+pub use storebench_figures::judge::change::Verdict;
+use storebench_figures::judge::change::{self, ChangedFigure, is_coarse};
+use storebench_figures::layout::Layout;
+use storebench_figures::stats::unpaired::{self, Change, change_of_ratios, ratio_of_pair};
+use storebench_figures::stats::{Summary, geometric_mean};
 
 /// The figures that are compared by default: what an application notices. Throughput is left out as the inverse of the mean latency: a
 /// second test of the same figure would only weaken the first.
@@ -288,7 +288,8 @@ fn judge(figures: &mut [FigureChange]) {
 
 fn by_store(figures: &[FigureChange]) -> Vec<StoreChange> {
     let mut ratios: IndexMap<&str, Vec<f64>> = IndexMap::new();
-    for figure in figures.iter().filter(|figure| figure.figure == crate::column::MEAN_LATENCY.id) {
+    for figure in figures.iter().filter(|figure| figure.figure == storebench_figures::column::MEAN_LATENCY.id)
+    {
         let Some(change) = figure.change else { continue };
         ratios.entry(&figure.contestant).or_default().push(change.ratio.value);
     }

@@ -6,25 +6,27 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use serde::Deserialize;
+use storebench_figures::claims::{Finding, Outcome, Verdict};
+use storebench_figures::column::Unit;
+use storebench_figures::data::findings::words::{
+    describe_leaning, describe_needs, describe_published, evidence_with_intervals, judged_without, measured,
+    telling,
+};
+use storebench_figures::data::findings::{CheckedClaim, check as checked, label, why_unmeasured};
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::moment::{minute, to_the_second};
+use storebench_figures::data::preset;
+use storebench_figures::data::published::{
+    PublishedCell as Spot, TableComparison, compare_tables, describe_agreement,
+};
+use storebench_figures::data::spread;
+use storebench_figures::data::summary::counts;
 use storebench_host::plan::{BuiltInStudy, STUDIES};
 use storebench_model::cell::{Axis, Data};
 use storebench_model::units::{plural, rough_duration, with_commas};
 use strum::{EnumIter, IntoEnumIterator, IntoStaticStr};
 
 use crate::check;
-use crate::claims::{Finding, Outcome, Verdict};
-use crate::column::Unit;
-use crate::data::findings::words::{
-    describe_leaning, describe_needs, describe_published, evidence_with_intervals, judged_without, measured,
-    telling,
-};
-use crate::data::findings::{CheckedClaim, check as checked, label, why_unmeasured};
-use crate::data::merge::Merged;
-use crate::data::moment::{minute, to_the_second};
-use crate::data::preset;
-use crate::data::published::{PublishedCell as Spot, TableComparison, compare_tables, describe_agreement};
-use crate::data::spread;
-use crate::data::summary::counts;
 use crate::page::machine::command;
 use crate::report::Report;
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Shape, Table, Visibility};
@@ -375,11 +377,12 @@ fn table_block(table: &Winners, runs: &[&RunSentences]) -> Block {
 
 #[cfg(test)]
 mod tests {
+    use storebench_figures::claims;
+    use storebench_figures::published;
+    use storebench_samples as samples;
+
     use super::*;
-    use crate::claims;
-    use crate::data::samples;
     use crate::files::markdown;
-    use crate::published;
     use storebench_model::stores::NULL;
 
     /// True of any run, and false of any, by arithmetic.

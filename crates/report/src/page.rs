@@ -31,19 +31,19 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use rayon::prelude::*;
 use serde::Serialize;
+use storebench_figures::data::clients;
+use storebench_figures::data::clock;
+use storebench_figures::data::floor;
+use storebench_figures::data::matrix::Matrix;
+use storebench_figures::data::merge::{GroupKey, Merged};
+use storebench_figures::data::pace;
+use storebench_figures::data::rule::rule_text;
+use storebench_figures::data::spread;
+use storebench_figures::judge::Rule;
+use storebench_figures::layout::Position;
 
 use self::missing::Warnings;
 use self::model::Model;
-use crate::data::clients;
-use crate::data::clock;
-use crate::data::floor;
-use crate::data::matrix::Matrix;
-use crate::data::merge::{GroupKey, Merged};
-use crate::data::pace;
-use crate::data::rule::rule_text;
-use crate::data::spread;
-use crate::judge::Rule;
-use crate::layout::Position;
 use crate::markup::{Html, Literal, escape_fragment, fill, note};
 use crate::report::Report;
 use crate::section::PagePosition;
@@ -202,9 +202,9 @@ mod tests {
     use base64::engine::general_purpose::STANDARD as BASE64;
     use serde_json::{Value, json};
     use storebench_host::run::Run;
+    use storebench_samples::{self as samples, Sample, run};
 
     use super::*;
-    use crate::data::samples::{self, Sample, run};
 
     fn page(runs: &[Run]) -> String {
         let mut bytes = Vec::new();

@@ -3,12 +3,12 @@
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
+use storebench_figures::data::matrix::{Matrix, matrix};
+use storebench_figures::data::merge::Merged;
 
-use crate::data::matrix::{Matrix, matrix};
-use crate::data::merge::Merged;
-use crate::data::standings::{Standings, standings};
 use crate::section::{Block, Section};
 use crate::sections::SECTIONS;
+use crate::standings::{Standings, standings};
 
 /// Results with their derived data, for every output of one report.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ pub mod view;
 use serde::Serialize;
 
 pub use self::column::{Column, ColumnRole, Kind};
-use crate::column::Unit;
-use crate::data::merge::Merged;
-use crate::data::spread::describe_after;
-use crate::stats::{Estimate, quantile};
+use storebench_figures::column::Unit;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::spread::describe_after;
+use storebench_figures::stats::{Estimate, quantile};
 
 /// An entry of the list of sections.
 #[derive(Debug)]

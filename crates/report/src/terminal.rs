@@ -12,6 +12,12 @@ mod table;
 use std::collections::BTreeSet;
 
 use anstyle::Style as Paint;
+use storebench_figures::data::matrix::{Contest, MEMORY, Matrix, Row};
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::names::{FAILURE, HEADING, join_parts, store_style};
+use storebench_figures::data::{absence_reason::AbsenceReason, clock, rule::rule_text, spread};
+use storebench_figures::judge::Rule;
+use storebench_figures::layout::{Position, words};
 use storebench_model::axis::Role;
 use storebench_model::cell::Axis;
 use storebench_model::result::SPACE;
@@ -20,16 +26,10 @@ use storebench_model::units::with_commas;
 pub use self::grid::Style;
 use self::grid::{Grid, Item, wrap};
 use crate::brief;
-use crate::data::matrix::{Contest, MEMORY, Matrix, Row};
-use crate::data::merge::Merged;
-use crate::data::names::{FAILURE, HEADING, join_parts, store_style};
-use crate::data::standings::are_short;
-use crate::data::{absence_reason::AbsenceReason, clock, rule::rule_text, spread};
-use crate::judge::Rule;
-use crate::layout::{Position, words};
 use crate::report::Report;
 use crate::section::{Block, PagePosition, Section, Table};
 use crate::sections::SECTIONS;
+use crate::standings::are_short;
 
 /// The answer, the tables of stores, the summary, one matrix of winners per group, the sections, and the decided verdicts on findings.
 pub fn overview(report: &Report<'_>, style: Style) -> String {
@@ -309,10 +309,10 @@ fn legend(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
 #[cfg(test)]
 mod tests {
     use storebench_model::stores::{MEMORY, NULL};
+    use storebench_samples::{self as samples, Sample, run};
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
-    use crate::data::samples::{self, Sample, run};
 
     fn show(render: fn(&Report<'_>, Style) -> String, width: usize, colour: bool) -> String {
         let runs = [samples::study()];

@@ -1,10 +1,12 @@
+mod figures;
+mod findings;
 mod spoken;
 mod template;
 
+use storebench_figures::data::merge::Merged;
 use storebench_host::run::Run;
+use storebench_samples::{Sample, blocks};
 
-use crate::data::merge::Merged;
-use crate::data::samples::{Sample, blocks};
 use crate::files;
 use crate::page;
 use crate::report::Report;
@@ -58,7 +60,7 @@ fn no_output_averages_runs_of_another_method() {
     assert_eq!(inserts.len(), 2, "{csv}");
     assert!(inserts.iter().all(|line| line.split(',').count() == 11), "{inserts:?}");
     let merged = Merged::new(&runs, &[]);
-    let matrices = crate::data::matrix::matrices(&merged);
+    let matrices = storebench_figures::data::matrix::matrices(&merged);
     let best = matrices.iter().map(|matrix| &matrix.rows[0].contests[0].contenders[0].store);
     assert_eq!(best.collect::<Vec<_>>(), ["lmdb", "lmdb"]);
 }

@@ -15,6 +15,16 @@ mod worth;
 use std::fmt;
 
 use storebench_core::workload::operation::Operation;
+use storebench_figures::column::MEAN_LATENCY;
+use storebench_figures::data::contention;
+use storebench_figures::data::memory::Basis;
+use storebench_figures::data::merge::{BlockKey, Entry, Merged};
+use storebench_figures::data::method::{MIX, Method};
+use storebench_figures::judge::contention::Contention;
+use storebench_figures::judge::interim;
+use storebench_figures::judge::settings::{self, Verdict};
+use storebench_figures::layout::Position;
+use storebench_figures::stats::{Ratio, Series, Summary, compare_at};
 use storebench_host::run::Run;
 use storebench_model::axis::table::HERE;
 use storebench_model::cell::Axis;
@@ -30,18 +40,8 @@ use self::worth::ValueWorth;
 use crate::advice::figures::Figures;
 use crate::advice::question::{Mix, Question};
 use crate::advice::settings::describe_setting;
-use crate::column::MEAN_LATENCY;
-use crate::data::contention;
-use crate::data::memory::Basis;
-use crate::data::merge::{BlockKey, Entry, Merged};
-use crate::data::method::{MIX, Method};
-use crate::judge::contention::Contention;
-use crate::judge::interim;
-use crate::judge::settings::{self, Verdict};
-use crate::layout::Position;
 use crate::markup::Html;
 use crate::page::{self, Lead};
-use crate::stats::{Ratio, Series, Summary, compare_at};
 use crate::terminal::grid::Style;
 
 #[cfg(test)]

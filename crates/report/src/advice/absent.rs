@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use storebench_figures::data::merge::{Group, Merged};
 use storebench_model::result::LeftOutReason;
 use storebench_model::store::{Guarantee, StoreDef, StoreKind};
 use storebench_model::units::with_commas;
@@ -10,7 +11,6 @@ use super::question::Question;
 use super::ranking::RuledOut;
 use super::record_shape::{RecordShape, record_shape};
 use super::tiers;
-use crate::data::merge::{Group, Merged};
 
 pub const NO_TURN: &str = "not reached in time";
 

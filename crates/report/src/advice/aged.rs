@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use storebench_figures::column::Unit;
+use storebench_figures::data::merge::{Entry, measured};
+use storebench_figures::data::rounds::{self, Figure, Growth};
 use storebench_host::run::Run;
 use storebench_model::cell::{Axis, Cell};
 use storebench_model::result::{Disk, Measurements, OVERALL};
@@ -10,9 +13,6 @@ use storebench_model::units::{Period, plural, rough_bytes, rough_duration, three
 
 use super::answer::Advice;
 use super::ratios::times_measured;
-use crate::column::Unit;
-use crate::data::merge::{Entry, measured};
-use crate::data::rounds::{self, Figure, Growth};
 
 /// The study that measures this.
 pub const STUDY: &str = "life";
@@ -259,11 +259,11 @@ fn long_duration(duration: Duration) -> String {
 mod tests {
     use storebench_host::plan;
     use storebench_model::result::{Pauses, ReclaimResult, Samples, SpaceReclaim, UpkeepCount};
+    use storebench_samples::{Sample, blocks, run};
 
     use super::super::question::Question;
     use super::super::tests::{advice, question};
     use super::*;
-    use crate::data::samples::{Sample, blocks, run};
     use crate::terminal::grid::Style;
 
     /// A run of that study in which each round takes a tenth of the first longer and leaves 20,000 bytes more.

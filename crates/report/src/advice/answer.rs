@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
+use storebench_figures::data::memory::Basis;
+use storebench_figures::judge::interim;
 use storebench_model::result::LocationInfo;
 use storebench_model::store::{Caution, Danger};
 
@@ -13,8 +15,6 @@ use super::question::Question;
 use super::ranking::{Candidate, JudgedStores};
 use super::record_shape::RecordShape;
 use super::sensitivity::Sensitivity;
-use crate::data::memory::Basis;
-use crate::judge::interim;
 
 /// An answer to a question.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 use storebench_core::workload::operation::Operation;
+use storebench_figures::column::MEAN_LATENCY;
+use storebench_figures::data::memory::Basis;
+use storebench_figures::data::merge::{BlockKey, Entry, measured};
+use storebench_figures::judge::Verdict;
+use storebench_figures::judge::recommendation::gains;
+use storebench_figures::stats::{Ratio, Summary, compare_at};
 use storebench_model::store::{Danger, Guarantee, Setting};
 use storebench_model::units::CountRange;
 
 use super::figures::{Figures, StoreFigures};
 use super::question::{Goal, Question};
-use crate::column::MEAN_LATENCY;
-use crate::data::memory::Basis;
-use crate::data::merge::{BlockKey, Entry, measured};
-use crate::judge::Verdict;
-use crate::judge::recommendation::gains;
-use crate::stats::{Ratio, Summary, compare_at};
 
 /// A store that was measured for a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Candidate {
     pub speed: Summary,
     /// Space amplification: bytes on disk per byte of values.
     pub space: Summary,
-    /// Peak memory, in bytes, by [`crate::data::merge::Merged::memory`].
+    /// Peak memory, in bytes, by [`storebench_figures::data::merge::Merged::memory`].
     pub memory: Summary,
     /// The factor by which it is worse by the goal than the recommended store; `None` for that one, and without a common block.
     pub times_worse: Option<Ratio>,

@@ -1,5 +1,6 @@
 //! The changes of a question that would change its answer, as sentences.
 
+use storebench_figures::stats::{MIN_BLOCKS, Ratio};
 use storebench_model::units::{Sizes, plural, rough_bytes, with_commas};
 
 use super::answer::Advice;
@@ -7,7 +8,6 @@ use super::other_store::{OtherStore, OtherStoreReason};
 use super::question::Goal;
 use super::ratios::{better, times_measured};
 use super::sensitivity::AnswerChange;
-use crate::stats::{MIN_BLOCKS, Ratio};
 
 const MOST_NAMED: usize = 4;
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use storebench_figures::column::Unit;
+use storebench_figures::stats::Summary;
 use storebench_host::run::Run;
 use storebench_model::cell::{Axis, Cell};
 use storebench_model::result::{LeftOutCell, Measurements, TrialResult};
@@ -14,8 +16,6 @@ use super::question::Mix;
 use super::ranking::why_no_figures;
 use super::ratios::times_measured;
 use super::sentences::with_interval;
-use crate::column::Unit;
-use crate::stats::Summary;
 
 /// The name of the plans that measure this.
 pub const PLAN: &str = "advise-clusters";
@@ -180,11 +180,11 @@ fn describe_one(entry: &(Deployment, Summary), base: Option<&(Deployment, Summar
 #[cfg(test)]
 mod tests {
     use storebench_model::store::Setting;
+    use storebench_samples::{Sample, blocks, run};
 
     use super::super::question::Question;
     use super::super::tests::{advice, question};
     use super::*;
-    use crate::data::samples::{Sample, blocks, run};
     use crate::terminal::grid::Style;
 
     fn run_with_settings(samples: &[Sample], settings: &[(&str, &str, &str)]) -> Run {

@@ -1,6 +1,13 @@
 //! Cold reads: how the stores of an answer compare when the page cache is empty.
 
 use storebench_core::workload::operation::Operation;
+use storebench_figures::column::{MEAN_LATENCY, Unit};
+use storebench_figures::data::contention;
+use storebench_figures::data::matrix::{SortedTrials, series};
+use storebench_figures::data::merge::{Entry, Group, Merged, measured};
+use storebench_figures::judge::Verdict;
+use storebench_figures::judge::standing::{Standing, Terms, decide_on};
+use storebench_figures::stats::{Better, CONFIDENCE, Summary, compare_at};
 use storebench_model::cell::{Axis, Cache};
 use storebench_model::store::StoreDef;
 use storebench_model::units::three_digits;
@@ -11,13 +18,6 @@ use super::ranking::{JudgedStores, answering};
 use super::ratios::times_measured;
 use super::record_shape::{RecordShape, position, record_shape};
 use super::tiers;
-use crate::column::{MEAN_LATENCY, Unit};
-use crate::data::contention;
-use crate::data::matrix::{SortedTrials, series};
-use crate::data::merge::{Entry, Group, Merged, measured};
-use crate::judge::Verdict;
-use crate::judge::standing::{Standing, Terms, decide_on};
-use crate::stats::{Better, CONFIDENCE, Summary, compare_at};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColdReads {

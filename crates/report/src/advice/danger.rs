@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use storebench_figures::data::danger;
+use storebench_figures::data::matrix::ContestantTrials;
+use storebench_figures::data::merge::{Entry, measured};
+use storebench_figures::judge::danger::{dangerous, is_dangerous};
 use storebench_model::store::{Danger, StoreDef};
 
 use super::candidate::Candidate;
 use super::question::Question;
-use crate::data::danger;
-use crate::data::matrix::ContestantTrials;
-use crate::data::merge::{Entry, measured};
-use crate::judge::danger::{dangerous, is_dangerous};
 
 /// The danger of a store with the settings that its trials read back; `None` for a store that is not in the table.
 pub fn danger(table: &[StoreDef], store: &str, entries: &[Entry<'_>]) -> Option<&'static Danger> {

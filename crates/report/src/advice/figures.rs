@@ -4,17 +4,17 @@ use std::borrow::Cow;
 
 use indexmap::IndexMap;
 use storebench_core::workload::operation::Operation;
+use storebench_figures::column::MEAN_LATENCY;
+use storebench_figures::column::checks::LITTLE_DISK;
+use storebench_figures::data::clock;
+use storebench_figures::data::matrix;
+use storebench_figures::data::memory::Basis;
+use storebench_figures::data::merge::{BlockKey, Entry, Merged, measured};
+use storebench_figures::judge::standing::Terms;
+use storebench_figures::stats::{Resolution, Scale, Series};
 use storebench_model::result::Measurements;
 
 use super::question::{Goal, Mix, Question};
-use crate::column::MEAN_LATENCY;
-use crate::column::checks::LITTLE_DISK;
-use crate::data::clock;
-use crate::data::matrix;
-use crate::data::memory::Basis;
-use crate::data::merge::{BlockKey, Entry, Merged, measured};
-use crate::judge::standing::Terms;
-use crate::stats::{Resolution, Scale, Series};
 
 /// Memory below which stores are alike, in bytes: an application needs more anyway, and a ratio to zero does not exist.
 pub const LITTLE_MEMORY: f64 = (1 << 20) as f64;

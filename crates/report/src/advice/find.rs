@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use storebench_figures::data::merge::{Group, GroupKey, Merged};
 use storebench_model::axis::Value;
 use storebench_model::axis::life::FRESH;
 use storebench_model::cell::{Axis, Cache, Cell};
@@ -13,7 +14,6 @@ use super::question::Question;
 use super::ranking::{RuledOut, reasons};
 use super::record_shape::{RecordShape, SizesAndCounts, record_shape};
 use super::tiers;
-use crate::data::merge::{Group, GroupKey, Merged};
 use crate::terminal::grid::one_line;
 
 /// The greatest factor between the measured number of records and the question's.

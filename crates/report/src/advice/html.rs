@@ -1,5 +1,6 @@
 //! An answer as a section of the page.
 
+use storebench_figures::column::Unit;
 use storebench_model::units::three_digits;
 
 use super::aged;
@@ -12,7 +13,6 @@ use super::sentences::{
     cautions, costs, describe_confidence, describe_danger, describe_ratio, given_up, leading_words, measured,
     name, not_measured, notes, riskier, ruled_out, trade,
 };
-use crate::column::Unit;
 use crate::markup::{
     Html, Tag, code, column, heading, note, p, row as table_row, scroll, table as html_table, tag, titled,
 };

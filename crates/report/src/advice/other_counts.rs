@@ -1,6 +1,9 @@
 //! Stores that were given up before the question's own records were measured: results of a look with other numbers of records.
 
 use indexmap::IndexMap;
+use storebench_figures::data::matrix::SortedTrials;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::stats::CONFIDENCE;
 use storebench_model::store::StoreDef;
 
 use super::candidate::{Candidate, CandidateContext};
@@ -8,9 +11,6 @@ use super::figures::{StoreFigures, weigh_stores};
 use super::question::{Goal, Question};
 use super::ranking::{answering, compare_with_best};
 use super::record_shape::{RecordShape, position, record_shape};
-use crate::data::matrix::SortedTrials;
-use crate::data::merge::Merged;
-use crate::stats::CONFIDENCE;
 
 /// Stores that were not run `at` the question's own place, compared with the recommended one at the nearest common number of records.
 pub(super) fn find_candidates(

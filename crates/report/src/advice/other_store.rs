@@ -1,9 +1,10 @@
 //! Other sizes and counts of records: the nearest in each direction at which another store is better.
 
+use storebench_figures::stats::{Ratio, compare};
+
 use super::figures::StoreFigures;
 use super::record_shape::RecordShape;
 use super::sensitivity::{RecommendedStanding, SensitivityContext};
-use crate::stats::{Ratio, compare};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct OtherStore {

@@ -3,6 +3,15 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+use storebench_figures::data::contention;
+use storebench_figures::data::matrix::{ContestantTrials as Entries, SortedTrials, ranked, ranked_stores};
+use storebench_figures::data::memory::Basis;
+use storebench_figures::data::merge::{BlockKey, Entry, Group, Merged, measured};
+use storebench_figures::judge::contention::Contention;
+use storebench_figures::judge::recommendation::{beaten_by, comparable, ranked as ranked_among};
+use storebench_figures::judge::standing::Terms;
+use storebench_figures::judge::{Verdict, interim, order};
+use storebench_figures::stats::{Better, Series, compare_at};
 use storebench_model::result::{Outcome, RunHeader, SPACE};
 use storebench_model::store::StoreDef;
 use storebench_model::units::rough_bytes;
@@ -16,15 +25,6 @@ use super::other_counts;
 use super::question::{Goal, Question};
 use super::record_shape::{self, RecordShape, position};
 use super::settling_budget::Cost;
-use crate::data::contention;
-use crate::data::matrix::{ContestantTrials as Entries, SortedTrials, ranked, ranked_stores};
-use crate::data::memory::Basis;
-use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
-use crate::judge::contention::Contention;
-use crate::judge::recommendation::{beaten_by, comparable, ranked as ranked_among};
-use crate::judge::standing::Terms;
-use crate::judge::{Verdict, interim, order};
-use crate::stats::{Better, Series, compare_at};
 
 /// A store that does not answer, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]

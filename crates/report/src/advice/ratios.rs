@@ -1,10 +1,10 @@
 //! Ratios in words: how many times slower, or how much more disk.
 
+use storebench_figures::data::spread;
+use storebench_figures::stats::{MIN_BLOCKS, Ratio};
 use storebench_model::units::three_digits;
 
 use super::question::Goal;
-use crate::data::spread;
-use crate::stats::{MIN_BLOCKS, Ratio};
 
 /// `1.94x slower` for a ratio of at least 1; for a smaller one, the factor by which it is better.
 pub fn worse(goal: Goal, ratio: f64) -> String {

@@ -3,7 +3,7 @@
 use storebench_model::cell::{Axis, Cell, Data};
 use storebench_model::units::{CountRange, Sizes};
 
-use crate::layout::Position;
+use storebench_figures::layout::Position;
 
 /// The kind of bytes in the values, the sizes of values, and the number of records.
 pub type RecordShape = (Data, Sizes, CountRange);

@@ -1,15 +1,15 @@
 //! Remarks that a good adviser would add: differences that do not matter, a store out of proportion, reasons that no benchmark sees.
 
 use indexmap::IndexMap;
+use storebench_figures::column::Unit;
+use storebench_figures::column::checks::LITTLE_DISK;
+use storebench_figures::data::names::join_with_and;
 use storebench_model::store::Guarantee;
 use storebench_model::units::{rough_bytes, three_digits};
 
 use super::answer::Advice;
 use super::question::Goal;
 use super::ranking::Candidate;
-use crate::column::Unit;
-use crate::column::checks::LITTLE_DISK;
-use crate::data::names::join_with_and;
 
 /// Operations below this time are no reason to choose a store, except for the busiest applications.
 const UNNOTICED_NS: f64 = 20_000.0;

@@ -1,6 +1,13 @@
 //! Changes of a question that would change its answer: another goal, another share of gets, other records.
 
 use storebench_core::workload::operation::Operation;
+use storebench_figures::data::contention;
+use storebench_figures::data::matrix::{SortedTrials, ranked_stores};
+use storebench_figures::data::merge::{BlockKey, Entry, Group, Merged};
+use storebench_figures::judge::interim;
+use storebench_figures::judge::recommendation::better_than;
+use storebench_figures::judge::standing::{Terms, decide_on};
+use storebench_figures::stats::{Better, Ratio, Series, compare};
 use storebench_model::result::RunHeader;
 use storebench_model::store::StoreDef;
 use storebench_model::units::{CountRange, Sizes};
@@ -11,13 +18,6 @@ use super::other_store::{OtherStore, OtherStoreReason, walk_outward};
 use super::question::{Goal, Mix, Question};
 use super::ranking::why_out;
 use super::record_shape::{self, RecordShape, position};
-use crate::data::contention;
-use crate::data::matrix::{SortedTrials, ranked_stores};
-use crate::data::merge::{BlockKey, Entry, Group, Merged};
-use crate::judge::interim;
-use crate::judge::recommendation::better_than;
-use crate::judge::standing::{Terms, decide_on};
-use crate::stats::{Better, Ratio, Series, compare};
 
 /// A change of the question that changes the answer.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,13 @@
 //! The sentences of an answer, for terminal and page alike.
 
 use storebench_core::workload::operation::Operation;
+use storebench_figures::column::Unit;
+use storebench_figures::column::checks::LITTLE_DISK;
+use storebench_figures::data::spread;
+use storebench_figures::judge::interim::ALIKE;
+use storebench_figures::judge::recommendation::gains;
+use storebench_figures::judge::{Rule, Verdict};
+use storebench_figures::stats::{CONFIDENCE, Interval, MIN_BLOCKS, Ratio, Summary};
 use storebench_model::result::LocationInfo;
 use storebench_model::store::Guarantee;
 use storebench_model::units::{plural, rough_bytes, three_digits, with_commas};
@@ -12,13 +19,6 @@ use super::question::Goal;
 use super::ranking::{Candidate, reasons};
 use super::ratios::{describe_times, interval, times_measured, worse};
 use super::settling_budget::budget;
-use crate::column::Unit;
-use crate::column::checks::LITTLE_DISK;
-use crate::data::spread;
-use crate::judge::interim::ALIKE;
-use crate::judge::recommendation::gains;
-use crate::judge::{Rule, Verdict};
-use crate::stats::{CONFIDENCE, Interval, MIN_BLOCKS, Ratio, Summary};
 
 pub fn measured(advice: &Advice) -> Vec<String> {
     let (_, size, records) = advice.at;

@@ -1,12 +1,12 @@
 //! Estimates the budget that would settle an unclear answer.
 
 use std::collections::BTreeSet;
+use storebench_figures::data::matrix::ContestantTrials;
+use storebench_figures::data::merge::{BlockKey, Merged};
+use storebench_figures::judge::interim;
+use storebench_figures::stats::Ratio;
 
 use super::ranking::Candidate;
-use crate::data::matrix::ContestantTrials;
-use crate::data::merge::{BlockKey, Merged};
-use crate::judge::interim;
-use crate::stats::Ratio;
 
 /// The factor between the computed budget and the advised one: blocks vary, folders take time, and other questions a part of the budget.
 const MARGIN: f64 = 1.7;
@@ -68,8 +68,9 @@ pub fn budget(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use storebench_figures::stats::Estimate;
+
     use super::*;
-    use crate::stats::Estimate;
 
     #[test]
     fn the_budget_follows_from_the_interval_and_what_a_block_took() {

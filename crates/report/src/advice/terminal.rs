@@ -1,5 +1,7 @@
 //! An answer for the terminal.
 
+use storebench_figures::column::Unit;
+use storebench_figures::data::names::{HEADING, store_style};
 use storebench_model::units::three_digits;
 
 use super::aged;
@@ -13,8 +15,6 @@ use super::sentences::{
     name, not_measured, notes, riskier, ruled_out, trade,
 };
 use super::snippet::for_terminal;
-use crate::column::Unit;
-use crate::data::names::{HEADING, store_style};
 use crate::terminal::grid::{Grid, Item, Style, indented, one_line, titled, wrap};
 
 /// Runners-up that get a sentence.

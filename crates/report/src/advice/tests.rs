@@ -1,8 +1,10 @@
+use storebench_figures::data::memory::Basis;
 use storebench_host::run::Run;
 use storebench_model::result::{LeftOutCell, LeftOutReason, StoreInfo};
 use storebench_model::store::{Capabilities, Guarantee, GuaranteeOffer, StoreKind};
 use storebench_model::stores::NULL;
 use storebench_model::units::{CountRange, SizeRange};
+use storebench_samples::{Sample, blocks, run};
 
 use super::absent::{NO_TURN, NOT_CHOSEN};
 use super::other_store::{OtherStore, OtherStoreReason};
@@ -10,8 +12,6 @@ use super::question::{Goal, Question};
 use super::ranking::reasons;
 use super::sensitivity::AnswerChange;
 use super::*;
-use crate::data::memory::Basis;
-use crate::data::samples::{Sample, blocks, run};
 use crate::report::Report;
 
 pub(crate) fn question() -> Question {
@@ -487,7 +487,7 @@ fn mapped_file_pages_decide_nothing_where_better_is_known() {
         assert_eq!(limited.trials().keys().copied().collect::<Vec<_>>(), ["lmdb"], "{words}");
         assert!(limited.verdict.out[0].why.ends_with(words), "{:?}", limited.verdict.out);
         let merged = Merged::new(&runs, &[]);
-        let matrix = crate::data::matrix::matrices(&merged).remove(0);
+        let matrix = storebench_figures::data::matrix::matrices(&merged).remove(0);
         let row = matrix.rows.iter().find(|row| row.figure.name == "memory").unwrap();
         assert_eq!(row.contests[0].contenders[0].store, "lmdb", "{words}");
         assert_eq!(row.figure.column, found.memory.column().id);

@@ -1,10 +1,10 @@
 //! Stores that promise more than asked for: a store that does not offer the asked guarantee answers at the next stronger one. Never the
 //! other way round, and only in answers: matrices of winners have one tier each.
 
+use storebench_figures::data::merge::{Group, GroupKey};
 use storebench_model::store::{Guarantee, StoreDef};
 
 use super::question::Question;
-use crate::data::merge::{Group, GroupKey};
 
 /// The tier at which a store answers a question for `asked`; `None` if it offers only weaker ones.
 pub fn answering(def: &StoreDef, asked: Guarantee) -> Option<Guarantee> {

@@ -3,9 +3,9 @@
 use storebench_core::measure::latency::Latencies;
 use storebench_model::result::{Counters, OperationResult};
 use storebench_model::stores::NULL;
+use storebench_samples::{Sample, blocks};
 
 use super::*;
-use crate::data::samples::{Sample, blocks};
 
 /// Three trials of two stores, with latencies as a trial writes them.
 fn sound() -> Run {

@@ -10,7 +10,7 @@ use storebench_model::cell::{Axis, Cell};
 use storebench_model::sanitize::quoted;
 use storebench_model::units::parse_bytes;
 
-use crate::data::method;
+use storebench_figures::data::method;
 
 /// An axis, and its value on each side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -125,12 +125,12 @@ fn is_same(value: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use storebench_figures::column::MEAN_LATENCY;
     use storebench_model::store::Guarantee;
+    use storebench_samples::{Sample, run};
 
     use super::*;
-    use crate::column::MEAN_LATENCY;
     use crate::compare::{Comparison, FigureChange, Side};
-    use crate::data::samples::{Sample, run};
 
     #[test]
     fn it_is_an_axis_and_two_values() {

@@ -10,9 +10,9 @@ use storebench_model::result::{LeftOutReason, Measurements, Outcome, TrialResult
 use storebench_model::store::Guarantee;
 use storebench_model::words::words;
 
-use crate::column::Column;
-use crate::data::method::{Method, SEED};
-use crate::stats::{self, unpaired::MIN_OBSERVATIONS};
+use storebench_figures::column::Column;
+use storebench_figures::data::method::{Method, SEED};
+use storebench_figures::stats::{self, unpaired::MIN_OBSERVATIONS};
 
 /// The runs of one side.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,9 @@
 //! The figures of a comparison as tables, which each output prints like the tables of sections.
 
+use storebench_figures::column::Unit;
+
 use super::words::{self, Axes};
 use super::{FigureChange, Verdict};
-use crate::column::Unit;
 use crate::section::{Cell, Column, ColumnRole, Drawing, Shape, Table, Tone, Visibility};
 use crate::terminal::grid::wrap;
 

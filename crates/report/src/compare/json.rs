@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use storebench_figures::stats::unpaired::LEVEL;
 use storebench_model::result::FORMAT_VERSION;
 
 use super::{Comparison, Side};
-use crate::stats::unpaired::LEVEL;
 
 #[derive(Serialize)]
 struct Document<'a> {

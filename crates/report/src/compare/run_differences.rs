@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use storebench_figures::data::builds_compared;
+use storebench_figures::data::method::{self, Method};
 use storebench_host::run::Run;
 use storebench_model::cell::Axis;
 use storebench_model::result::{LocationInfo, RunHeader};
 use storebench_model::units::rough_bytes;
 
 use super::across::Across;
-use crate::data::builds_compared;
-use crate::data::method::{self, Method};
 
 /// A difference of a run from the first of BASE.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -236,8 +236,9 @@ fn is_similar(a: Option<u64>, b: Option<u64>) -> bool {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use storebench_samples::{Sample, run};
+
     use super::*;
-    use crate::data::samples::{Sample, run};
     use storebench_model::store::StoreBuild;
 
     /// A run of a store that was built with these flags.

@@ -1,11 +1,11 @@
 //! A comparison on the terminal.
 
+use storebench_figures::data::names::HEADING;
 use storebench_model::units::plural;
 
 use super::changes::{Changes, LINES, NARROW};
 use super::words::{self, Axes};
 use super::{Comparison, FigureChange};
-use crate::data::names::HEADING;
 use crate::terminal::grid::{Grid, Style, wrap};
 use crate::terminal::section::wide_grid;
 

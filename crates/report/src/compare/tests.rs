@@ -3,12 +3,12 @@ use storebench_model::cell::Data;
 use storebench_model::result::{LeftOutCell, LeftOutReason, Requests};
 use storebench_model::store::Setting;
 use storebench_model::units::{CountRange, SizeRange};
+use storebench_samples::normal;
+use storebench_samples::{Sample, blocks, run};
 use unicode_width::UnicodeWidthStr;
 
 use super::run_differences::tests::run_with_flags;
 use super::*;
-use crate::data::samples::{Sample, blocks, run};
-use crate::stats::tests::normal;
 use crate::terminal::grid::Style;
 
 fn columns(names: &[&str]) -> Vec<&'static Column> {

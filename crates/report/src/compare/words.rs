@@ -3,18 +3,18 @@
 use std::collections::{BTreeSet, HashSet};
 
 use indexmap::IndexMap;
+use storebench_figures::data::moment::to_the_second;
+use storebench_figures::data::noise::{self, Drift};
+use storebench_figures::data::spread;
+use storebench_figures::layout::words;
+use storebench_figures::stats::median;
+use storebench_figures::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
 use storebench_model::axis::Role;
 use storebench_model::cell::{Axis, Cell};
 use storebench_model::store::Guarantee;
 use storebench_model::units::{plural, three_digits, with_commas};
 
 use super::{BrokenCell, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
-use crate::data::moment::to_the_second;
-use crate::data::noise::{self, Drift};
-use crate::data::spread;
-use crate::layout::words;
-use crate::stats::median;
-use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
 use crate::terminal::grid::one_line;
 
 const MOST_NAMED: usize = 4;

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use indexmap::IndexSet;
+use storebench_figures::data::matrix::OPERATIONS;
+use storebench_figures::data::merge::{Group, Merged};
+use storebench_figures::data::names::paper_name;
 use storebench_model::cell::{Axis, Data};
 use storebench_model::result::Measurements;
 use storebench_model::units::{Sizes, exact_bytes};
 
-use crate::data::matrix::OPERATIONS;
-use crate::data::merge::{Group, Merged};
-use crate::data::names::paper_name;
 use crate::files::spreadsheet_safe::put;
 
 const HEADER: [&str; 11] =
@@ -115,9 +115,9 @@ mod tests {
     use storebench_model::units::CountRange;
 
     use storebench_model::units::SizeRange;
+    use storebench_samples::{Sample, run};
 
     use super::*;
-    use crate::data::samples::{Sample, run};
 
     fn text(runs: &[Run]) -> String {
         let mut out = Vec::new();

@@ -5,15 +5,15 @@ use std::io::{self, Write};
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use storebench_figures::data::effects::{Effects, effects};
+use storebench_figures::data::findings;
+use storebench_figures::data::findings::document::{StudyDocument, documents};
+use storebench_figures::data::matrix::Matrix;
+use storebench_figures::data::published::{self, BesideDocument};
+use storebench_figures::data::sizes::{Sizes, sizes};
+use storebench_figures::data::slowdown::{Slowdowns, slowdowns};
 use storebench_model::result::{FORMAT_VERSION, RunHeader, TrialResult};
 
-use crate::data::effects::{Effects, effects};
-use crate::data::findings;
-use crate::data::findings::document::{StudyDocument, documents};
-use crate::data::matrix::Matrix;
-use crate::data::published::{self, BesideDocument};
-use crate::data::sizes::{Sizes, sizes};
-use crate::data::slowdown::{Slowdowns, slowdowns};
 use crate::report::Report;
 use crate::section::{Block, Column, Value};
 use crate::sections::SECTIONS;

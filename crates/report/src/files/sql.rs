@@ -8,13 +8,13 @@ mod trials;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use storebench_figures::column::COLUMNS;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::layout::words;
 use storebench_model::axis::{Form, Value};
 use storebench_model::cell::{Axis, Cell};
 use storebench_model::read_limited;
 
-use crate::column::COLUMNS;
-use crate::data::merge::Merged;
-use crate::layout::words;
 use crate::report::Report;
 
 /// A value of a row.

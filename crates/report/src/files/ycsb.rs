@@ -75,8 +75,9 @@ fn write_line(text: &mut String, operation: &str, figure: &str, value: impl Disp
 
 #[cfg(test)]
 mod tests {
+    use storebench_samples::{Sample, blocks};
+
     use super::*;
-    use crate::data::samples::{Sample, blocks};
 
     /// The operation, the figure and the value of each line, as a script reads them.
     fn read(text: &str) -> Vec<(&str, &str, f64)> {

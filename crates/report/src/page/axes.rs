@@ -7,7 +7,7 @@ use serde::Serialize;
 use storebench_model::axis::{Role, Value};
 use storebench_model::cell::Axis;
 
-use crate::layout::{Position, words};
+use storebench_figures::layout::{Position, words};
 
 /// The axes, in the order of a matrix' address.
 #[derive(Debug, Serialize)]

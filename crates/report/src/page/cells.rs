@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
+use storebench_figures::data::absence_reason::AbsenceReason;
+use storebench_figures::data::matrix::{Matrix, SortedTrials};
+use storebench_figures::data::merge::{Entry, Group, Merged};
+use storebench_figures::layout::Position;
 use storebench_model::result::{LeftOutReason, Outcome};
 
 use super::axes::Axes;
-use crate::data::absence_reason::AbsenceReason;
-use crate::data::matrix::{Matrix, SortedTrials};
-use crate::data::merge::{Entry, Group, Merged};
-use crate::layout::Position;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'a> {
@@ -125,11 +125,11 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
+    use storebench_figures::data::matrix::matrix;
     use storebench_model::result::LeftOutCell;
+    use storebench_samples::{Sample, run};
 
     use super::*;
-    use crate::data::matrix::matrix;
-    use crate::data::samples::{Sample, run};
 
     /// Why a cell has no figure, the reason, and its trials.
     type CellFacts = (Option<AbsenceReason>, String, usize);

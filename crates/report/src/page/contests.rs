@@ -1,10 +1,10 @@
 //! Standings of each cell's store relative to the best of its place in the matrix.
 
 use serde::Serialize;
+use storebench_figures::judge::standing::Contender;
+use storebench_figures::judge::{Rule, Verdict};
 
 use super::numbers::rounded;
-use crate::judge::standing::Contender;
-use crate::judge::{Rule, Verdict};
 
 /// Standings by cell; `null` for a store without a figure.
 #[derive(Debug, Serialize)]

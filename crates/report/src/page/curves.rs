@@ -9,8 +9,8 @@ use storebench_model::axis::file_system::FileSystem;
 use storebench_model::cell::{Axis, Cell};
 use storebench_model::units::parse_bytes;
 
-use crate::data::merge::Merged;
-use crate::layout::words;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::layout::words;
 
 /// An axis that distinguishes contestants, such as a setting of a store.
 #[derive(Debug, Serialize)]
@@ -149,8 +149,9 @@ pub fn number(axis: Axis, text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use storebench_samples::{Sample, run};
+
     use super::*;
-    use crate::data::samples::{Sample, run};
 
     #[test]
     fn file_systems_are_lines_across_their_cluster_sizes() {

@@ -1,18 +1,18 @@
 //! Charts of the effects of settings: a row for each combination or value, with a dot at its figure, which the page only draws.
 
 use serde::Serialize;
+use storebench_figures::column::Unit;
+use storebench_figures::data::effects::{
+    EffectVerdict, Effects, MainEffect, SettingsResult, describe_guarantee, effects_for_people,
+    group_by_guarantee,
+};
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::spread;
+use storebench_figures::stats::{Estimate, Interval, MIN_BLOCKS};
 use storebench_model::store::{Guarantee, Loss};
 use storebench_model::units::{rough_ns, three_digits};
 
 use super::numbers::rounded;
-use crate::column::Unit;
-use crate::data::effects::{
-    EffectVerdict, Effects, MainEffect, SettingsResult, describe_guarantee, effects_for_people,
-    group_by_guarantee,
-};
-use crate::data::merge::Merged;
-use crate::data::spread;
-use crate::stats::{Estimate, Interval, MIN_BLOCKS};
 
 const DIGITS: i32 = 5;
 
@@ -192,9 +192,9 @@ fn effect_dot(effect: &MainEffect) -> Option<Dot> {
 
 #[cfg(test)]
 mod tests {
+    use storebench_samples::{factorial, study};
+
     use super::*;
-    use crate::data::effects::tests::factorial;
-    use crate::data::samples;
 
     #[test]
     fn every_combination_and_every_value_has_a_row() {
@@ -219,6 +219,6 @@ mod tests {
         assert!((base.y / 1e6 - 1.0).abs() < 0.2 && base.low.unwrap() < base.y, "{base:?}");
         assert_eq!(rows(&charts[1]), [row("j, next to D", "W", false), row("s, next to N", "F", false)]);
         assert_eq!((charts[1].groups[1].rows[0].aside.as_str(), charts[1].trials), ("more", (4, 4)));
-        assert_eq!(dots(&Merged::new(&[samples::study()], &[])), []);
+        assert_eq!(dots(&Merged::new(&[study()], &[])), []);
     }
 }

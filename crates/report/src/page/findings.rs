@@ -1,13 +1,16 @@
 //! Published findings in the page: counts, each claim with its verdicts, and all checks behind them.
 
-use crate::claims::{Claim, Evidence, Finding, Outcome, Verdict};
-use crate::column::Unit;
-use crate::data::findings::words::{
+use storebench_figures::claims::{Claim, Evidence, Finding, Outcome, Verdict};
+use storebench_figures::column::Unit;
+use storebench_figures::data::findings::words::{
     describe_all_machines, describe_leaning, describe_needs, describe_published, evidence_line,
     judged_without, measured, telling, why_undecided,
 };
-use crate::data::findings::{CheckedClaim, Counts, Study, check, counts, label, mixed_tiers, why_unmeasured};
-use crate::data::merge::Merged;
+use storebench_figures::data::findings::{
+    CheckedClaim, Counts, Study, check, counts, label, mixed_tiers, why_unmeasured,
+};
+use storebench_figures::data::merge::Merged;
+
 use crate::markup::{Html, Tag, column, folded, list, note, number, p, row, scroll, small, table, tag};
 
 /// Checks of one verdict that are listed; the rest is counted, and in the JSON.

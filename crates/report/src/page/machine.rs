@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::moment::to_the_second;
+use storebench_figures::data::preset;
+use storebench_figures::data::summary::rotation;
 use storebench_host::run::Run;
 use storebench_model::result::{LocationInfo, RunHeader};
 use storebench_model::sanitize::{mount_options, without_names};
 use storebench_model::units::{rough_bytes, three_digits};
 
-use crate::data::merge::Merged;
-use crate::data::moment::to_the_second;
-use crate::data::preset;
-use crate::data::summary::rotation;
 use crate::markup::{BREAK, Html, Tag, code, folded, p, pairs, tag};
 
 /// A line for each machine: its processor, the studies that ran there, and when the first of them began; and what their presets lack.

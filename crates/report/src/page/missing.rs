@@ -3,22 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
+use storebench_figures::column::COLUMNS;
+use storebench_figures::data::builds;
+use storebench_figures::data::contention;
+use storebench_figures::data::matrix::Matrix;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::saturation;
+use storebench_figures::data::scope;
+use storebench_figures::data::summary::{self, Lists};
+use storebench_figures::judge::standing::ENOUGH_BLOCKS;
+use storebench_figures::stats::MIN_BLOCKS;
 use storebench_model::axis::table::HERE;
 use storebench_model::cell::{Axis, Background, Cache, Cell, Data, Rate, Tuning};
 use storebench_model::result::{DISK_GROWTH, Measurements, TrialResult};
 use storebench_model::units::{plural, rough_ns, three_digits, with_commas};
 
-use crate::column::COLUMNS;
-use crate::data::builds;
-use crate::data::contention;
-use crate::data::matrix::Matrix;
-use crate::data::merge::Merged;
-use crate::data::saturation;
-use crate::data::scope;
-use crate::data::summary::{self, Lists};
-use crate::judge::standing::ENOUGH_BLOCKS;
 use crate::markup::{Html, Tag, p, small, tag, titled};
-use crate::stats::MIN_BLOCKS;
 
 const LISTED: usize = 40;
 const GAPS: usize = 3;
@@ -295,9 +295,9 @@ fn unknown_figures<'a>(merged: &'a Merged<'_>) -> Vec<Unknown<'a>> {
 #[cfg(test)]
 mod tests {
     use storebench_host::run::Run;
+    use storebench_samples::{Sample, blocks, run};
 
     use super::*;
-    use crate::data::samples::{Sample, blocks, run};
 
     fn page(run: Run) -> (String, String) {
         let runs = [run];

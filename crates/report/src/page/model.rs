@@ -6,6 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use serde::Serialize;
+use storebench_figures::column::{COLUMNS, Column, Unit};
+use storebench_figures::data::matrix::{Matrix, operations};
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::names;
+use storebench_figures::data::saturation;
+use storebench_figures::layout::words;
+use storebench_figures::stats::{Better, MIN_BLOCKS};
 use storebench_host::run::Run;
 use storebench_model::cell::Axis;
 use storebench_model::result::{LocationInfo, Measurements, OperationResult};
@@ -23,14 +30,7 @@ use super::prices::Prices;
 use super::rounds::Rounds;
 use super::sizes::{self, DrawnSizes};
 use super::timeline::Timelines;
-use crate::column::{COLUMNS, Column, Unit};
-use crate::data::matrix::{Matrix, operations};
-use crate::data::merge::Merged;
-use crate::data::names;
-use crate::data::saturation;
-use crate::layout::words;
 use crate::report::Report;
-use crate::stats::{Better, MIN_BLOCKS};
 
 const PALETTE: usize = 16;
 

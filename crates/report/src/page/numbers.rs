@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::stats::{self, Estimate, MIN_BLOCKS, MeanKind};
+use storebench_figures::stats::{self, Estimate, MIN_BLOCKS, MeanKind};
 
 /// Significant digits of a figure; reports show three, and a fourth and fifth hide the second rounding.
 const DIGITS: i32 = 5;

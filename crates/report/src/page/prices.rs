@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use serde::Serialize;
+use storebench_figures::column::MEAN_LATENCY;
+use storebench_figures::data::matrix::series;
+use storebench_figures::data::merge::{GroupKey, Merged};
+use storebench_figures::stats::{Ratio, compare};
 use storebench_model::cell::{Axis, Background};
 
 use super::cells::{Key, Row};
 use super::numbers::rounded;
-use crate::column::MEAN_LATENCY;
-use crate::data::matrix::series;
-use crate::data::merge::{GroupKey, Merged};
-use crate::stats::{Ratio, compare};
 
 #[derive(Debug, Default, Serialize)]
 pub struct Prices {
@@ -88,10 +88,10 @@ fn are_shown((group, other): (usize, usize), groups: &[&GroupKey]) -> bool {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use storebench_figures::data::matrix::matrix;
+    use storebench_samples::{Sample, blocks};
 
     use super::*;
-    use crate::data::matrix::matrix;
-    use crate::data::samples::{Sample, blocks};
 
     /// Mean latencies of the groups by block, and what the page knows of them.
     fn prices(samples: impl Fn(f64) -> Vec<Sample>, weather: &[f64]) -> serde_json::Value {

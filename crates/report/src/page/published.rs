@@ -1,18 +1,20 @@
 //! Published tables in the page, compared with the run's own places.
 
+use storebench_figures::claims::Outcome;
+use storebench_figures::column::Unit;
+use storebench_figures::data::findings::label;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::published::{
+    PublishedCell, TableComparison, compare_tables, describe_agreement,
+};
+use storebench_figures::published::{Row, Table};
 use storebench_model::cell::Data;
 use storebench_model::units::{CountRange, with_commas};
 
-use crate::claims::Outcome;
-use crate::column::Unit;
-use crate::data::findings::label;
-use crate::data::merge::Merged;
-use crate::data::published::{PublishedCell, TableComparison, compare_tables, describe_agreement};
 use crate::markup::{
     BREAK, Html, Tag, column, folded, list, note, p, row as table_row, scroll, small, table as html_table,
     tag,
 };
-use crate::published::{Row, Table};
 
 pub fn html(merged: &Merged<'_>) -> Html {
     let comparisons = compare_tables(merged, None);

@@ -1,11 +1,11 @@
 //! Figures by round in the page: speed and disk space of the files after each of several rounds on one database.
 
 use serde::Serialize;
+use storebench_figures::data::merge::{Entry, measured};
+use storebench_figures::data::rounds::{Figure, most_rounds, values, written_bytes};
 
 use super::cells::Row;
 use super::numbers::Figures;
-use crate::data::merge::{Entry, measured};
-use crate::data::rounds::{Figure, most_rounds, values, written_bytes};
 
 /// The figures of all cells by round; empty if no trial has several.
 #[derive(Debug, Serialize)]

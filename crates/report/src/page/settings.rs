@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::{IndexMap, IndexSet};
+use storebench_figures::data::builds;
+use storebench_figures::data::merge::Merged;
 use storebench_model::result::{RunHeader, TrialResult};
 use storebench_model::store::{Setting, SettingSource};
 
-use crate::data::builds;
-use crate::data::merge::Merged;
 use crate::markup::{Html, Tag, column, folded, p, row as table_row, scroll, small, table, tag};
 
 /// One store's settings: by name, then by the guarantee given, the values and where each was seen.

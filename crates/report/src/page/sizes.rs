@@ -2,14 +2,14 @@
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::sizes::{Sizes, StoreFalls, is_there, sizes, times};
+use storebench_figures::stats::cliff::Cliff;
 use storebench_model::cell::Axis;
 
 use super::cells::{Key, Row};
 use super::numbers::rounded;
-use crate::data::merge::Merged;
-use crate::data::sizes::{Sizes, StoreFalls, is_there, sizes, times};
 use crate::markup::{Html, Literal};
-use crate::stats::cliff::Cliff;
 
 const DIGITS: i32 = 4;
 
@@ -72,10 +72,11 @@ pub fn charts(merged: &Merged<'_>) -> Html {
 
 #[cfg(test)]
 mod tests {
+    use storebench_figures::data::matrix::matrix;
+    use storebench_samples::outgrown;
+    use storebench_samples::{Sample, run};
+
     use super::*;
-    use crate::data::matrix::matrix;
-    use crate::data::samples::{Sample, run};
-    use crate::data::sizes::tests::outgrown;
 
     #[test]
     fn lines_lead_to_cells() {

@@ -1,17 +1,17 @@
 //! The page's first screen: the first lines of every output, a chart of all stores, and their table.
 
 use std::collections::BTreeSet;
+use storebench_figures::data::names::palette_position;
+use storebench_figures::stats::Interval;
 
 use super::group_address;
 use crate::brief::{self, Lines};
-use crate::data::names::palette_position;
-use crate::data::standings::{Mark, Row, RowFigure, Standings, Table, are_short};
 use crate::markup::{
     Html, Tag, column, escape_fragment, note, number, p, row as table_row, scroll, small,
     table as html_table, tag,
 };
 use crate::report::Report;
-use crate::stats::Interval;
+use crate::standings::{Mark, Row, RowFigure, Standings, Table, are_short};
 use crate::terminal;
 use storebench_model::axis::Role;
 
@@ -108,7 +108,7 @@ fn store_name(row: &Row) -> Html {
 }
 
 fn draw_row(standings: &Standings, row: &Row, is_known: bool) -> Tag {
-    let cell = |(figure, row_figure): (&crate::data::matrix::Figure, &Option<RowFigure>)| {
+    let cell = |(figure, row_figure): (&storebench_figures::data::matrix::Figure, &Option<RowFigure>)| {
         let Some(row_figure) = row_figure else { return number("-") };
         let text = figure.unit.show(row_figure.figure.mean.value);
         if row_figure.wins { number(tag("strong").with(text)) } else { number(text) }

@@ -2,12 +2,12 @@
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
+use storebench_figures::column::{Column, MAX, P50, P99};
+use storebench_figures::data::merge::Merged;
 use storebench_model::result::{Epoch, Latency, OperationResult, ResourceSeries, SeriesPoint, TrialResult};
 
 use super::cells::Row;
 use super::numbers::rounded;
-use crate::column::{Column, MAX, P50, P99};
-use crate::data::merge::Merged;
 use crate::markup::{Html, Literal};
 
 /// The approximate number of points of all timelines together; each takes some twenty bytes of the page.
@@ -224,8 +224,9 @@ pub fn epochs_link(merged: &Merged<'_>) -> Html {
 
 #[cfg(test)]
 mod tests {
+    use storebench_samples::{Sample, run};
+
     use super::*;
-    use crate::data::samples::{Sample, run};
 
     fn trial(change: impl FnOnce(&mut OperationResult), course: Option<ResourceSeries>) -> TrialResult {
         let mut trial = run("box", &[Sample::new("lmdb")]).trials.remove(0);

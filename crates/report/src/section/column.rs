@@ -1,6 +1,6 @@
 //! The columns of a section's tables: their names in files, their types, and where people see them.
 
-use crate::column::Unit;
+use storebench_figures::column::Unit;
 
 /// A column.
 #[derive(Debug, Clone, Copy)]

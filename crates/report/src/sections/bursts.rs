@@ -1,12 +1,12 @@
 //! The bursts that each store can take.
 
+use storebench_figures::column::{P99, Unit};
+use storebench_figures::data::merge::Merged;
+use storebench_figures::stats::{median, quantile};
 use storebench_model::result::{Burst, Measurements};
 
 use super::store_rows::{self, Row};
-use crate::column::{P99, Unit};
-use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
-use crate::stats::{median, quantile};
 
 pub const SECTION: Section = Section {
     name: "bursts",

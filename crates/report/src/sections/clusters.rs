@@ -1,8 +1,9 @@
 //! File systems by cluster size: a map of figures for each store.
 
-use crate::column::Unit;
-use crate::data::clusters::{Clusters, Map, MapSpot, clusters, heading};
-use crate::data::merge::Merged;
+use storebench_figures::column::Unit;
+use storebench_figures::data::clusters::{Clusters, Map, MapSpot, clusters, heading};
+use storebench_figures::data::merge::Merged;
+
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Tone, Visibility};
 
 pub const SECTION: Section = Section {

@@ -1,20 +1,20 @@
 //! The states of each store after power cuts.
 
+use storebench_figures::column::Unit;
+use storebench_figures::data::cuts::{CheckedStates, checked_states};
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::names::join_parts;
+use storebench_figures::judge::danger::{
+    CONFIDENCE, control_counts, dangerous_harms, holds, is_sound, loss_bound, lost_nothing, share_interval,
+};
+use storebench_figures::stats::{Interval, quantile};
 use storebench_model::result::{BadState, Control, Phase, StateFinding};
 use storebench_model::store::Guarantee;
 use storebench_model::units::{plural, rough_ns, three_digits, with_commas};
 
 use super::store_rows::head;
-use crate::column::Unit;
-use crate::data::cuts::{CheckedStates, checked_states};
-use crate::data::merge::Merged;
-use crate::data::names::join_parts;
-use crate::data::standings::heading;
-use crate::judge::danger::{
-    CONFIDENCE, control_counts, dangerous_harms, holds, is_sound, loss_bound, lost_nothing, share_interval,
-};
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
-use crate::stats::{Interval, quantile};
+use crate::standings::heading;
 
 /// The section.
 pub const SECTION: Section = Section {

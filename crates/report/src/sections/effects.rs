@@ -1,15 +1,15 @@
 //! The effects of settings: every combination with its promise, each value alone, and each pair.
 
-use storebench_model::units::{rough_ns, three_digits};
-
-use crate::column::Unit;
-use crate::data::effects::{
+use storebench_figures::column::Unit;
+use storebench_figures::data::effects::{
     EffectVerdict, Effects, Interaction, MainEffect, NOT_YET, Settings, SettingsResult, Times,
     describe_guarantee, effects,
 };
-use crate::data::merge::Merged;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::stats::{Estimate, MIN_BLOCKS};
+use storebench_model::units::{rough_ns, three_digits};
+
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
-use crate::stats::{Estimate, MIN_BLOCKS};
 
 pub const SECTION: Section = Section {
     name: "effects",
@@ -199,7 +199,11 @@ fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
 
 fn describe_spot(spot: &SettingsResult) -> String {
     let latency = &spot.latency_ns.mean;
-    format!("{}{}", rough_ns(latency.value), crate::data::spread::describe_after(latency.interval, rough_ns))
+    format!(
+        "{}{}",
+        rough_ns(latency.value),
+        storebench_figures::data::spread::describe_after(latency.interval, rough_ns)
+    )
 }
 
 fn main(merged: &Merged<'_>, effects: &Effects) -> Table {

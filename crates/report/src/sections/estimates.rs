@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
+use storebench_figures::column::Unit;
+use storebench_figures::data::estimates::{LEAST_SHARE, MOST_OFF, PartTime, TICK_NS, estimated};
+use storebench_figures::data::matrix::SortedTrials;
+use storebench_figures::data::merge::{Group, Merged};
+use storebench_figures::data::names::join_parts;
+use storebench_figures::layout::words::position_in_full;
 use storebench_model::units::rough_ns;
 
 use super::store_rows::head;
-use crate::column::Unit;
-use crate::data::estimates::{LEAST_SHARE, MOST_OFF, PartTime, TICK_NS, estimated};
-use crate::data::matrix::SortedTrials;
-use crate::data::merge::{Group, Merged};
-use crate::data::names::join_parts;
-use crate::layout::words::position_in_full;
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Tone, Visibility};
 
 pub const SECTION: Section = Section {

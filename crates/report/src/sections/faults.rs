@@ -1,11 +1,11 @@
 //! Faults of the disk, and their effects on each store.
 
+use storebench_figures::data::faults::{StoreFaults, faults_of_stores};
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::names::join_parts;
 use storebench_model::result::{FaultKind, FaultOutcome};
 
 use super::store_rows::head;
-use crate::data::faults::{StoreFaults, faults_of_stores};
-use crate::data::merge::Merged;
-use crate::data::names::join_parts;
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
 
 pub const SECTION: Section = Section {

@@ -1,12 +1,12 @@
 //! Scans and files of an aged set.
 
+use storebench_figures::column::Unit;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::stats::quantile;
 use storebench_model::result::{FilePieces, Fragmentation, Measurements};
 
 use super::store_rows::{self, Row};
-use crate::column::Unit;
-use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
-use crate::stats::quantile;
 
 pub const SECTION: Section = Section {
     name: "fragmentation",

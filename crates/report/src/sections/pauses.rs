@@ -1,11 +1,11 @@
 //! The pauses of each store, and its engine's background work during them.
 
+use storebench_figures::column::Unit;
+use storebench_figures::data::merge::Merged;
 use storebench_model::result::{Measurements, Pauses, UpkeepCount};
 
 use super::bursts::{by_load, load};
 use super::store_rows::{self, Row};
-use crate::column::Unit;
-use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
 
 pub const SECTION: Section = Section {

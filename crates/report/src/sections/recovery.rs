@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
+use storebench_figures::column::Unit;
+use storebench_figures::data::matrix::SortedTrials;
+use storebench_figures::data::merge::{Group, Merged};
+use storebench_figures::data::names::join_parts;
+use storebench_figures::stats::quantile;
 use storebench_model::result::{Recovery, Reopening};
 use storebench_model::units::plural;
 use storebench_model::words::words;
 
 use super::store_rows::head;
-use crate::column::Unit;
-use crate::data::matrix::SortedTrials;
-use crate::data::merge::{Group, Merged};
-use crate::data::names::join_parts;
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
-use crate::stats::quantile;
 
 pub const SECTION: Section = Section {
     name: "recovery",

@@ -1,15 +1,15 @@
 //! The requests of operations to a simulated disk, and why a store is slow there.
 
+use storebench_figures::column::Unit;
+use storebench_figures::data::matrix::SortedTrials;
+use storebench_figures::data::merge::{Group, Merged};
+use storebench_figures::data::names::join_parts;
+use storebench_figures::data::requests::{Part, PartRequests, requests_by_part};
+use storebench_figures::layout::words::position_in_full;
 use storebench_model::result::OVERALL;
 use storebench_model::units::{rough_bytes, rough_ns};
 
 use super::store_rows::head;
-use crate::column::Unit;
-use crate::data::matrix::SortedTrials;
-use crate::data::merge::{Group, Merged};
-use crate::data::names::join_parts;
-use crate::data::requests::{Part, PartRequests, requests_by_part};
-use crate::layout::words::position_in_full;
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
 
 pub const SECTION: Section = Section {

@@ -1,18 +1,18 @@
 //! Speed and files by round, as a workload runs repeatedly on one database.
 
+use storebench_figures::column::{MAX, P99, P999, Unit};
+use storebench_figures::data::matrix::SortedTrials;
+use storebench_figures::data::merge::{Entry, Group, Merged};
+use storebench_figures::data::names::join_parts;
+use storebench_figures::data::rounds::{Figure, last_over_first, most_rounds, values};
+use storebench_figures::layout::words::position_in_full;
+use storebench_figures::stats::Summary;
 use storebench_model::units::three_digits;
 
 use super::store_rows;
-use crate::column::{MAX, P99, P999, Unit};
-use crate::data::matrix::SortedTrials;
-use crate::data::merge::{Entry, Group, Merged};
-use crate::data::names::join_parts;
-use crate::data::rounds::{Figure, last_over_first, most_rounds, values};
-use crate::layout::words::position_in_full;
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
 };
-use crate::stats::Summary;
 
 pub const SECTION: Section = Section {
     name: "rounds",

@@ -1,13 +1,14 @@
 //! Data against memory: where the throughput of stores falls, and by how much. The page's charts of it are below the filters.
 
-use crate::column::{MEAN_LATENCY, P99, Unit};
-use crate::data::merge::Merged;
-use crate::data::readable::Readable;
-use crate::data::sizes::words::{LEGEND, cliff, falls_by, sentences, size};
-use crate::data::sizes::{AtSize, Fall, Sizes, StoreFalls, sizes};
+use storebench_figures::column::{MEAN_LATENCY, P99, Unit};
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::readable::Readable;
+use storebench_figures::data::sizes::words::{LEGEND, cliff, falls_by, sentences, size};
+use storebench_figures::data::sizes::{AtSize, Fall, Sizes, StoreFalls, sizes};
+use storebench_figures::stats::Summary;
+use storebench_figures::stats::cliff::Cliff;
+
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
-use crate::stats::Summary;
-use crate::stats::cliff::Cliff;
 
 pub const SECTION: Section = Section {
     name: "sizes",

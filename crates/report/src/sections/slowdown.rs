@@ -1,15 +1,15 @@
 //! The cost of a background load for each store.
 
 use indexmap::IndexSet;
+use storebench_figures::column::Unit;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::names::join_parts;
+use storebench_figures::data::slowdown::{Slowdown, Slowdowns, slowdowns};
+use storebench_figures::data::spread;
+use storebench_figures::stats::MIN_BLOCKS;
 use storebench_model::units::{rough_ns, three_digits};
 
-use crate::column::Unit;
-use crate::data::merge::Merged;
-use crate::data::names::join_parts;
-use crate::data::slowdown::{Slowdown, Slowdowns, slowdowns};
-use crate::data::spread;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape, Table, Visibility};
-use crate::stats::MIN_BLOCKS;
 
 pub const SECTION: Section = Section {
     name: "load",

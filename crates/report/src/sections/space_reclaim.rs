@@ -1,10 +1,10 @@
 //! The space that each store reclaims after most of its records are removed.
 
+use storebench_figures::column::Unit;
+use storebench_figures::data::merge::Merged;
 use storebench_model::result::{Measurements, SpaceReclaim};
 
 use super::store_rows::{self, Row};
-use crate::column::Unit;
-use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
 
 pub const SECTION: Section = Section {

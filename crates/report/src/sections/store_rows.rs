@@ -1,11 +1,11 @@
 //! Builds rows about each store at each position, from all of its trials there.
 
+use storebench_figures::data::matrix::SortedTrials;
+use storebench_figures::data::merge::{Group, Merged, measured};
+use storebench_figures::data::names::join_parts;
+use storebench_figures::layout::words::position_in_full;
 use storebench_model::result::Measurements;
 
-use crate::data::matrix::SortedTrials;
-use crate::data::merge::{Group, Merged, measured};
-use crate::data::names::join_parts;
-use crate::layout::words::position_in_full;
 use crate::section::{Block, Cell, Shape, Table, Visibility};
 
 /// The cells of a row, by column.

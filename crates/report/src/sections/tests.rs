@@ -2,6 +2,8 @@ mod life;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use storebench_figures::claims::StudyClaims;
+use storebench_figures::data::merge::Merged;
 use storebench_host::run::Run;
 use storebench_model::cell::Background;
 use storebench_model::result::{
@@ -10,14 +12,12 @@ use storebench_model::result::{
     Phase, Recovery, RecoveryCheck, Reopening, Requests, StateFinding,
 };
 use storebench_model::stores::NULL;
+use storebench_samples::factorial;
+use storebench_samples::outgrown;
+use storebench_samples::{self as samples, Sample, blocks};
 use unicode_width::UnicodeWidthStr;
 
 use super::*;
-use crate::claims::StudyClaims;
-use crate::data::effects::tests::factorial;
-use crate::data::merge::Merged;
-use crate::data::samples::{self, Sample, blocks};
-use crate::data::sizes::tests::outgrown;
 use crate::files::sql::{SqlError, SqlValue, SqlWriter};
 use crate::files::{json, section as csv, sql};
 use crate::report::Report;
@@ -253,8 +253,8 @@ fn estimating() -> Run {
 }
 
 fn claims_for(section: &str) -> Vec<StudyClaims> {
-    let claims =
-        (section == "verdicts").then(|| crate::claims::run_claims("crud", "", "test").unwrap().unwrap());
+    let claims = (section == "verdicts")
+        .then(|| storebench_figures::claims::run_claims("crud", "", "test").unwrap().unwrap());
     claims.into_iter().collect()
 }
 

@@ -1,13 +1,13 @@
 //! Whether speed and files still rise or fall in the last of many rounds, and when the files will have doubled.
 
+use storebench_figures::column::Unit;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::rounds::{Figure, Growth, LAST, growth, kept_of_written, trend};
+use storebench_figures::stats::trend::Trend;
 use storebench_model::result::Measurements;
 
 use super::store_rows::{self, Row};
-use crate::column::Unit;
-use crate::data::merge::Merged;
-use crate::data::rounds::{Figure, Growth, LAST, growth, kept_of_written, trend};
 use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
-use crate::stats::trend::Trend;
 
 pub const SECTION: Section = Section {
     name: "trends",

@@ -1,9 +1,12 @@
 //! The verdicts on published findings in files. The terminal and the page show them claim by claim, with the checks.
 
-use crate::claims::Finding;
-use crate::data::findings::words::{describe_needs, describe_published, judged_without, measured};
-use crate::data::findings::{CheckedClaim, Study, check, label, unheard};
-use crate::data::merge::Merged;
+use storebench_figures::claims::Finding;
+use storebench_figures::data::findings::words::{
+    describe_needs, describe_published, judged_without, measured,
+};
+use storebench_figures::data::findings::{CheckedClaim, Study, check, label, unheard};
+use storebench_figures::data::merge::Merged;
+
 use crate::section::{Block, Cell, Column, PagePosition, Section, Shape, Table, Visibility};
 
 pub const SECTION: Section = Section {

@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use storebench_figures::column::Unit;
+use storebench_figures::column::checks::{FILES_AFTER_RECLAIM, FILES_LEFT, LITTLE_DISK, SCAN_AGED};
+use storebench_figures::data::contention;
+use storebench_figures::data::matrix::SortedTrials;
+use storebench_figures::data::merge::{BlockKey, Entry, Group, Merged, measured};
+use storebench_figures::data::names::join_parts;
+use storebench_figures::judge::Verdict;
+use storebench_figures::judge::standing::{Terms, decide_on};
+use storebench_figures::layout::words::position_among;
+use storebench_figures::stats::{self, Better, Series};
 use storebench_model::result::{Measurements, OVERALL, Recovery, Round};
 use storebench_model::units::three_digits;
 
 use super::store_rows::head;
-use crate::column::Unit;
-use crate::column::checks::{FILES_AFTER_RECLAIM, FILES_LEFT, LITTLE_DISK, SCAN_AGED};
-use crate::data::contention;
-use crate::data::matrix::SortedTrials;
-use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
-use crate::data::names::join_parts;
-use crate::judge::Verdict;
-use crate::judge::standing::{Terms, decide_on};
-use crate::layout::words::position_among;
 use crate::section::{Block, Cell, Column, FoldState, PagePosition, Section, Shape, Table, Visibility};
-use crate::stats::{self, Better, Series};
 
 pub const SECTION: Section = Section {
     name: "weakest",

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use storebench_figures::claims::Verdict;
+use storebench_figures::data::findings::words::describe_machines;
 use storebench_model::units::plural;
 
 use super::facts::{Outcome, RunFacts, SentenceVerdict};
 use super::frame::{UP, link, page, run_link, table_section, td, type_notes};
-use crate::claims::Verdict;
-use crate::data::findings::words::describe_machines;
 use crate::markup::{Html, Tag, folded, list, note, p, row, small, tag};
 use crate::page::findings::badge;
 

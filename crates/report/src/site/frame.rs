@@ -1,11 +1,11 @@
 //! The frame of every page: its head, the links to the parts of the site, and shared elements.
 
+use storebench_figures::data::moment::{day, to_the_second};
 use storebench_model::result::RunHeader;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::facts::{Conditions, Proof, RunFacts, Speed};
 use super::same_type::describe_types;
-use crate::data::moment::{day, to_the_second};
 use crate::markup::{Html, Literal, Part, Tag, column, fill, note, scroll, small, table, tag};
 
 const PAGE: &str = include_str!("page.html");

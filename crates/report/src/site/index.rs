@@ -5,6 +5,7 @@ use std::io;
 
 use indexmap::IndexSet;
 use serde::Serialize;
+use storebench_figures::data::moment::{day, to_the_second};
 use storebench_model::store::StoreDef;
 use storebench_model::units::plural;
 
@@ -17,7 +18,6 @@ use super::frame::{
 use super::known_checks::KnownChecks;
 use super::newest::Newest;
 use super::store::{self, Line};
-use crate::data::moment::{day, to_the_second};
 use crate::findings::{self, blocks};
 use crate::markup::{Html, Literal, Tag, column, list, note, p, row, scroll, table, tag};
 use crate::page::compress;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
+use storebench_figures::data::names::describe_share;
 use storebench_model::units::{plural, three_digits};
 
 use super::facts::{FigureOutcome, RunFacts, StorePair};
@@ -10,7 +11,6 @@ use super::frame::{
     NAMED, UP, describe_conditions, guarantee, link, page, run_link, section, store_link, table_section, td,
     type_notes,
 };
-use crate::data::names::describe_share;
 use crate::markup::{BREAK, Html, Tag, list, note, row, small, tag};
 
 pub fn pair_page(stores: &[String; 2], meetings: &[(&RunFacts, &StorePair)]) -> String {

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use storebench_figures::data::matrix::{Contest, Figure, Matrix};
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::moment::to_the_second;
+use storebench_figures::data::rule::rule_text;
+use storebench_figures::data::spread;
+use storebench_figures::data::summary::{counts, unfinished};
+use storebench_figures::judge::standing::{Contender, Status, status};
+use storebench_figures::judge::{Rule, Verdict};
 use storebench_model::units::three_digits;
 
 use super::facts::{CHECKS, SentenceVerdict, Source};
 use super::frame::{link, page, section, store_link, td};
-use crate::data::matrix::{Contest, Figure, Matrix};
-use crate::data::merge::Merged;
-use crate::data::moment::to_the_second;
-use crate::data::rule::rule_text;
-use crate::data::spread;
-use crate::data::summary::{counts, unfinished};
-use crate::judge::standing::{Contender, Status, status};
-use crate::judge::{Rule, Verdict};
 use crate::markup::{Html, Tag, column, list, note, p, pairs, row, scroll, small, table, tag};
 use crate::page::{findings, machine, section as part};
 use crate::report::Report;

@@ -3,7 +3,7 @@
 use storebench_model::result::RunHeader;
 use storebench_model::units::{plural, rough_bytes};
 
-use crate::data::names::join_with_and;
+use storebench_figures::data::names::join_with_and;
 
 /// Memory of machines of one type may differ by this share: kernels reserve different amounts.
 const SAME_MEMORY: f64 = 0.05;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use storebench_model::stores::NULL;
 
+use storebench_figures::data::merge::Merged;
 use storebench_host::run::Run;
 use storebench_model::store::Guarantee;
+use storebench_samples::{Sample, blocks};
 
 use super::*;
-use crate::data::merge::Merged;
-use crate::data::samples::{Sample, blocks};
 use crate::report::Report;
 
 fn folder(number: usize) -> String {
@@ -110,7 +110,7 @@ figure = ["get"]
 expect.winner = { stores = ["z"] }
 "#;
     let runs = [pair(hardware, 3, times)];
-    let claims = crate::claims::run_claims("made", CLAIMS, "test").unwrap().unwrap();
+    let claims = storebench_figures::claims::run_claims("made", CLAIMS, "test").unwrap().unwrap();
     let merged = Merged::new(&runs, &[NULL]).with_published(vec![claims], Vec::new());
     let source = Source { folder: hardware.to_owned(), report: None };
     facts(&Report::new(&merged), source).into_iter().collect()

@@ -4,18 +4,18 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use anstyle::{AnsiColor, Style as Paint};
-
-use crate::claims::{Finding, Verdict};
-use crate::data::findings::words::{
+use storebench_figures::claims::{Finding, Verdict};
+use storebench_figures::data::findings::words::{
     covered, describe_all_machines, describe_leaning, describe_needs, describe_published, evidence_line,
     judged_without, lack, measured, score, telling,
 };
-use crate::data::findings::{
+use storebench_figures::data::findings::{
     CheckedClaim, Counts, NOT_APPLICABLE, NOT_MEASURABLE, Study, check, counts, label, mixed_tiers,
     why_unmeasured,
 };
-use crate::data::merge::Merged;
-use crate::data::names::HEADING;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::names::HEADING;
+
 use crate::terminal::grid::{Grid, Item, Style, wrap};
 
 const INDENT: &str = "      ";

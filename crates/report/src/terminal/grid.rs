@@ -4,7 +4,7 @@ use anstyle::Style as Paint;
 pub use storebench_model::sanitize::one_line;
 use unicode_width::UnicodeWidthStr;
 
-use crate::data::names::HEADING;
+use storebench_figures::data::names::HEADING;
 
 /// The style of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

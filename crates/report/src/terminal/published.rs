@@ -1,16 +1,18 @@
 //! Published tables in the terminal, compared with the run's matrices.
 
 use anstyle::{AnsiColor, Style as Paint};
+use storebench_figures::claims::{Outcome, Scope};
+use storebench_figures::column::Unit;
+use storebench_figures::data::findings::{label, mixed_tiers};
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::names::HEADING;
+use storebench_figures::data::published::{
+    PublishedCell, TableComparison, compare_tables, describe_agreement,
+};
+use storebench_figures::published::Table;
 use storebench_model::cell::Data;
 use storebench_model::units::{CountRange, with_commas};
 
-use crate::claims::{Outcome, Scope};
-use crate::column::Unit;
-use crate::data::findings::{label, mixed_tiers};
-use crate::data::merge::Merged;
-use crate::data::names::HEADING;
-use crate::data::published::{PublishedCell, TableComparison, compare_tables, describe_agreement};
-use crate::published::Table;
 use crate::terminal::grid::{Grid, Item, Style, wrap};
 
 const LEGEND: &str = "Each cell names this run's best of the table's stores and its figure, below it the published one: = the \

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use anstyle::{AnsiColor, Style as Paint};
+use storebench_figures::data::names::{FAILURE, GOOD, HEADING, store_style};
 
 use super::grid::{Grid, Item, Style, wrap};
-use crate::data::names::{FAILURE, GOOD, HEADING, store_style};
 use crate::section::view::{ColumnHead, Line, View};
 use crate::section::{Block, Cell, Column, Fold, FoldState, Kind, Section, Tone};
 

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use anstyle::Style as Paint;
+use storebench_figures::column::Unit;
+use storebench_figures::data::matrix::Figure;
+use storebench_figures::data::names::{HEADING, store_style};
 use storebench_model::result::SPACE;
 use storebench_model::store::Loss;
 use storebench_model::units::{three_digits, with_commas};
 
 use super::grid::{Grid, Item, Style, wrap};
-use crate::column::Unit;
-use crate::data::matrix::Figure;
-use crate::data::names::{HEADING, store_style};
-use crate::data::standings::{HEIGHTS, Mark, Row, RowFigure, Standings};
+use crate::standings::{HEIGHTS, Mark, Row, RowFigure, Standings};
 
 const BARS: [char; HEIGHTS] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 

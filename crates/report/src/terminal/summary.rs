@@ -1,25 +1,25 @@
 //! The summary of runs in the terminal: the machine, notes, and what is missing and why.
 
 use indexmap::IndexSet;
+use storebench_figures::data::builds;
+use storebench_figures::data::clients;
+use storebench_figures::data::floor;
+use storebench_figures::data::matrix::Matrix;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::moment::to_the_second;
+use storebench_figures::data::names::{HEADING, LISTED};
+use storebench_figures::data::pace;
+use storebench_figures::data::preset;
+use storebench_figures::data::saturation;
+use storebench_figures::data::summary::{
+    Lists, MissingFigures, RepeatedEvent, counts, missing_figures, noise_lines, rotation, unfinished,
+    warning_lines,
+};
 use storebench_host::run::Run;
 use storebench_model::result::{Environment, LocationInfo};
 use storebench_model::units::{rough_bytes, with_commas};
 
 use super::grid::{Style, wrap};
-use crate::data::builds;
-use crate::data::clients;
-use crate::data::floor;
-use crate::data::matrix::Matrix;
-use crate::data::merge::Merged;
-use crate::data::moment::to_the_second;
-use crate::data::names::{HEADING, LISTED};
-use crate::data::pace;
-use crate::data::preset;
-use crate::data::saturation;
-use crate::data::summary::{
-    Lists, MissingFigures, RepeatedEvent, counts, missing_figures, noise_lines, rotation, unfinished,
-    warning_lines,
-};
 
 const MOST_NAMED: usize = 2;
 
@@ -171,8 +171,9 @@ fn list_text(title: &str, unit: &str, list: &Lists, style: Style) -> String {
 
 #[cfg(test)]
 mod tests {
+    use storebench_samples::{Sample, run};
+
     use super::*;
-    use crate::data::samples::{Sample, run};
 
     #[test]
     fn a_run_that_was_cut_off_says_so() {

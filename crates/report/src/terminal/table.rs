@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
+use storebench_figures::column::{COLUMNS, Column, PEAK_MEMORY, Unit};
+use storebench_figures::data::builds::is_unranked;
+use storebench_figures::data::matrix::{Matrix, SortedTrials, operations, series};
+use storebench_figures::data::merge::{Group, Merged};
+use storebench_figures::data::names::{HEADING, join_parts, store_style};
+use storebench_figures::data::rule::rule_text;
+use storebench_figures::data::{clock, scope, spread};
+use storebench_figures::judge::Rule;
+use storebench_figures::judge::standing::is_won;
+use storebench_figures::layout::{Position, words};
+use storebench_figures::stats::{Estimate, Interval, MeanKind, Summary};
 use storebench_model::units::with_commas;
 
 use super::grid::{Grid, Item, Style, wrap};
-use crate::column::{COLUMNS, Column, PEAK_MEMORY, Unit};
-use crate::data::builds::is_unranked;
-use crate::data::matrix::{Matrix, SortedTrials, operations, series};
-use crate::data::merge::{Group, Merged};
-use crate::data::names::{HEADING, join_parts, store_style};
-use crate::data::rule::rule_text;
-use crate::data::{clock, scope, spread};
-use crate::judge::Rule;
-use crate::judge::standing::is_won;
-use crate::layout::{Position, words};
-use crate::stats::{Estimate, Interval, MeanKind, Summary};
 
 /// All figures of all groups, and whether any is a range. Each line is ended.
 pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> (String, bool) {

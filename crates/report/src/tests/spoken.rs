@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 
 use indexmap::IndexSet;
+use storebench_figures::column::COLUMNS;
+use storebench_figures::data::merge::Merged;
 use storebench_host::run::Run;
 use storebench_model::result::{LeftOutCell, LeftOutReason};
 use storebench_model::store::Guarantee;
 use storebench_model::units::CountRange;
+use storebench_samples::{Sample, blocks};
 
 use crate::advice::Advice;
 use crate::advice::question::{Goal, Question};
-use crate::column::COLUMNS;
 use crate::compare::{Comparison, FIGURES, Side, terminal as compared};
-use crate::data::merge::Merged;
-use crate::data::samples::{Sample, blocks};
 use crate::report::Report;
 use crate::terminal::{self, Style};
 use crate::tuning::race::Kind;

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use storebench_core::workload::operation::Operation;
+use storebench_figures::data::merge::BlockKey;
+use storebench_figures::stats::{CONFIDENCE, Ratio, Series, compare_at};
 use storebench_host::run::Run;
 use storebench_model::units::{CountRange, Sizes};
 
 use super::race::{DEFAULT, Kind, RaceResult};
 use super::record_shape;
 use crate::advice::question::Mix;
-use crate::data::merge::BlockKey;
-use crate::stats::{CONFIDENCE, Ratio, Series, compare_at};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OtherMeasurements {

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use storebench_figures::data::memory::Basis;
+use storebench_figures::data::merge::BlockKey;
+use storebench_figures::judge::danger::costs_no_more;
 use storebench_host::run::Run;
 use storebench_model::cell::Cell;
 use storebench_model::result::{Measurements, Outcome, TrialResult};
@@ -12,9 +15,6 @@ use super::race::{Arm, Kind, RaceResult, Settings};
 use super::search::Change;
 use crate::advice::figures::time_ns;
 use crate::advice::question::Question;
-use crate::data::memory::Basis;
-use crate::data::merge::BlockKey;
-use crate::judge::danger::costs_no_more;
 
 /// The judge of settings: the question, the store and the default's promise.
 pub struct Judge<'j> {

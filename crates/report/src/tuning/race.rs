@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use storebench_model::words::words;
 
-use crate::data::merge::BlockKey;
-use crate::judge::settings::{is_better, is_surely_worse};
-use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
+use storebench_figures::data::merge::BlockKey;
+use storebench_figures::judge::settings::{is_better, is_surely_worse};
+use storebench_figures::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
 
 /// Settings by the engine's names that differ from the default's.
 pub type Settings = BTreeMap<String, String>;

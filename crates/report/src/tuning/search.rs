@@ -4,8 +4,9 @@
 //! races its neighbours, until none is better: settings without effect go, and those that help only in combination are found. Reported is
 //! only the interval of fresh blocks against the default, so that the choice of the best does not make it look better than it is.
 
+use storebench_figures::judge::interim;
+
 use super::race::{DEFAULT, Kind, RaceResult, Settings};
-use crate::judge::interim;
 
 /// The share of the time after which each kind of race ends: time left over goes to the next ones.
 pub const SCREEN_UNTIL: f64 = 0.4;

@@ -1,6 +1,12 @@
 //! The sentences of an answer, for terminal and page alike.
 
 use storebench_core::workload::operation::Operation;
+use storebench_figures::column::Unit;
+use storebench_figures::data::spread;
+use storebench_figures::judge::contention::Contention;
+use storebench_figures::judge::interim::ALIKE;
+use storebench_figures::judge::settings::Verdict;
+use storebench_figures::stats::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio};
 use storebench_model::units::{plural, rough_bytes, three_digits};
 
 use super::search::Change;
@@ -8,12 +14,6 @@ use super::worth::ValueWorth;
 use super::{Gain, Side, TunedSettings};
 use crate::advice::question::Goal;
 use crate::advice::ratios::{better, interval};
-use crate::column::Unit;
-use crate::data::spread;
-use crate::judge::contention::Contention;
-use crate::judge::interim::ALIKE;
-use crate::judge::settings::Verdict;
-use crate::stats::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio};
 
 /// A bound on possible savings beyond this share is not reported.
 const LOOSE: f64 = 0.5;

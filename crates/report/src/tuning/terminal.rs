@@ -1,5 +1,7 @@
 //! An answer for the terminal.
 
+use storebench_figures::data::names::HEADING;
+
 use super::TunedSettings;
 use super::sentences::{
     WORTH_NOTE, change, describe_elsewhere, describe_safety, describe_tried, gain, leading_line, mattered,
@@ -7,7 +9,6 @@ use super::sentences::{
 };
 use super::worth::ValueWorth;
 use crate::advice::snippet::for_terminal;
-use crate::data::names::HEADING;
 use crate::terminal::grid::{Grid, Item, Style, indented, one_line, titled, wrap};
 
 pub fn text(tuned: &TunedSettings, snippet: Option<&str>, style: Style) -> String {

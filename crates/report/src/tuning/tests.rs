@@ -1,8 +1,8 @@
 use storebench_host::run::Run;
 use storebench_model::store::{Danger, Guarantee, GuaranteeOffer, SettingDef, StoreDef, StoreKind};
+use storebench_samples::{Sample, blocks};
 
 use super::*;
-use crate::data::samples::{Sample, blocks};
 
 pub(crate) const STORE: StoreDef = StoreDef {
     offers: &[GuaranteeOffer::replacing_values(Guarantee::Process, "as shipped", Danger::NEWEST)],

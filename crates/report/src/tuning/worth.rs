@@ -1,5 +1,8 @@
 //! The effects of single values of settings, from the screening.
 
+use storebench_figures::data::readable::Readable;
+use storebench_figures::judge::settings::Verdict;
+use storebench_figures::stats::{CONFIDENCE, Ratio};
 use storebench_host::run::Run;
 use storebench_model::result::{TrialResult, WrittenRecords};
 use storebench_model::store::{Setting, StoreDef};
@@ -7,9 +10,6 @@ use storebench_model::store::{Setting, StoreDef};
 use super::judge::settings_of;
 use super::race::{DEFAULT, LOOKS, RaceResult};
 use super::search::Change;
-use crate::data::readable::Readable;
-use crate::judge::settings::Verdict;
-use crate::stats::{CONFIDENCE, Ratio};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueWorth {

@@ -1,6 +1,6 @@
 //! Claims about axes outside the built-in table, which a plan compares and places differently.
 
-use storebench_report::claims::run_claims;
+use storebench_figures::claims::run_claims;
 
 use super::*;
 

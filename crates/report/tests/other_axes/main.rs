@@ -12,6 +12,8 @@ use std::sync::Once;
 
 use base64::Engine as _;
 use serde_json::{Value as Json, json};
+use storebench_figures::data::findings;
+use storebench_figures::data::merge::Merged;
 use storebench_host::run::Run;
 use storebench_model::axis::words::{WORDS, read};
 use storebench_model::axis::{Axis, AxisDef, Form, Presence, Role, added_axes};
@@ -22,8 +24,6 @@ use storebench_model::result::{
 use storebench_model::store::Guarantee;
 use storebench_model::units::SizeRange;
 use storebench_report::compare::{self, Comparison};
-use storebench_report::data::findings;
-use storebench_report::data::merge::Merged;
 use storebench_report::files::sql::{self, SqlError, SqlValue, SqlWriter};
 use storebench_report::page;
 use storebench_report::report::Report;

@@ -7,6 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use storebench_core::workload::operation::Operation;
+use storebench_figures::column::Unit;
+use storebench_figures::data::merge::Merged;
 use storebench_host::run::Run;
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::store::{StoreDef, StoreKind};
@@ -15,8 +17,6 @@ use storebench_report::advice::clusters::ClusterRuns;
 use storebench_report::advice::question::{Goal, Question};
 use storebench_report::advice::ranking::Candidate;
 use storebench_report::advice::{Advice, MissingCoverage, aged, clusters, snippet};
-use storebench_report::column::Unit;
-use storebench_report::data::merge::Merged;
 use storebench_report::report::Report;
 
 use self::campaign::AdviseCampaign;
@@ -254,9 +254,9 @@ fn no_answer_error(uncovered: &MissingCoverage, args: &AdviseArgs) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use storebench_figures::judge::Verdict;
+    use storebench_figures::stats::Summary;
     use storebench_model::store::Guarantee;
-    use storebench_report::judge::Verdict;
-    use storebench_report::stats::Summary;
 
     use super::*;
 

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use storebench_figures::column::Column;
 use storebench_host::plan::Percent;
 use storebench_host::run::Run;
 use storebench_model::error::{Error, Exit, Result, meant};
 use storebench_model::sanitize::piece;
 use storebench_model::store::{StoreDef, StoreKind};
 use storebench_model::units::{plural, with_commas};
-use storebench_report::column::Column;
 use storebench_report::compare::across::Across;
 use storebench_report::compare::run_differences::Difference;
 use storebench_report::compare::words::{name, relative};

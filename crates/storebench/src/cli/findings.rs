@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
+use storebench_figures::claims::{self, StudyClaims};
+use storebench_figures::data::merge::Merged;
+use storebench_figures::published::{self, Table};
 use storebench_host::folder;
 use storebench_host::run::Run;
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::store::StoreDef;
-use storebench_report::claims::{self, StudyClaims};
-use storebench_report::data::merge::Merged;
 use storebench_report::files::markdown;
 use storebench_report::findings::{self, RunSentences};
-use storebench_report::published::{self, Table};
 use storebench_report::report::Report;
 
 use super::args::FindingsArgs;

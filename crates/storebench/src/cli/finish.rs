@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use storebench_figures::data::danger;
 use storebench_host::runner::parent::RunEnd;
 use storebench_model::error::{Exit, Result};
 use storebench_model::store::StoreDef;
 use storebench_model::units::plural;
-use storebench_report::data::danger;
 use storebench_report::report::Report;
 use storebench_report::terminal;
 

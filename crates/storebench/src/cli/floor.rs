@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use storebench_figures::data::floor::is_device;
 use storebench_host::folder;
 use storebench_host::run::Run;
-use storebench_report::data::floor::is_device;
 
 use super::runs;
 

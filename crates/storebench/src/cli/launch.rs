@@ -6,6 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::LimitSupport;
+use storebench_figures::claims;
+use storebench_figures::data::undecided;
+use storebench_figures::judge::interim;
 use storebench_host::background;
 use storebench_host::folder::RunFolder;
 use storebench_host::location::directory::WorkFolder;
@@ -29,9 +32,6 @@ use storebench_model::result::{
 use storebench_model::sanitize::{quoted, without_user};
 use storebench_model::simulated::SimulatedDisk;
 use storebench_model::store::{Guarantee, StoreDef, StoreKind};
-use storebench_report::claims;
-use storebench_report::data::undecided;
-use storebench_report::judge::interim;
 
 use super::args::LocationArg;
 use super::output::print_note;

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use storebench_figures::data::merge as results;
 use storebench_host::folder::RunFolder;
 use storebench_host::run::Run;
 use storebench_host::shard::Split;
@@ -16,7 +17,6 @@ use storebench_model::store::StoreDef;
 use storebench_model::units::{plural, with_commas};
 use storebench_report::brief;
 use storebench_report::compare::run_differences::{self, Difference};
-use storebench_report::data::merge as results;
 use storebench_report::report::Report;
 
 use super::args::MergeArgs;

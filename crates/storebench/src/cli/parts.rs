@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use storebench_figures::data::planned_trials;
 use storebench_host::folder::{self, ResumedRun, RunFolder};
 use storebench_host::run::Run;
 use storebench_model::error::{Error, Result};
 use storebench_model::result::RunHeader;
 use storebench_report::compare::run_differences;
-use storebench_report::data::planned_trials;
 
 use super::output::print_note;
 use super::runs;

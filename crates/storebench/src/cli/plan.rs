@@ -2,6 +2,7 @@
 
 use storebench_core::record::pool::Pool;
 use storebench_core::workload::crud::parameters::CrudParameters;
+use storebench_figures::claims;
 use storebench_host::machine::Core;
 use storebench_host::plan::{Plan, PlanSource};
 use storebench_model::cell::Axis;
@@ -9,7 +10,6 @@ use storebench_model::error::{Error, Exit, Result, meant};
 use storebench_model::sanitize::quoted;
 use storebench_model::store::StoreDef;
 use storebench_model::units::Sizes;
-use storebench_report::claims;
 
 use super::args::{RunArgs, study};
 use super::properties::Texts;

@@ -3,12 +3,12 @@
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
+use storebench_figures::data::merge::Merged;
+use storebench_figures::data::planned_trials;
 use storebench_host::run::Run;
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::sanitize::quoted;
 use storebench_model::store::StoreDef;
-use storebench_report::data::merge::Merged;
-use storebench_report::data::planned_trials;
 use storebench_report::files::{csv, json, section};
 use storebench_report::page::Lead;
 use storebench_report::report::Report;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use storebench_figures::claims;
 use storebench_host::folder::ResumedRun;
 use storebench_host::location::{Location, image};
 use storebench_host::plan::Plan;
@@ -15,7 +16,6 @@ use storebench_model::cell::{Axis, Cell, LocationOnDisk};
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::result::{LocationInfo, PlanParts};
 use storebench_model::store::StoreDef;
-use storebench_report::claims;
 
 use super::launch::{self, Launch, Locations};
 use super::{libraries, reachability, runs, trace};

@@ -9,12 +9,12 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use storebench_figures::data::merge::Merged;
 use storebench_host::folder;
 use storebench_host::run::Run;
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::store::StoreDef;
 use storebench_model::units::plural;
-use storebench_report::data::merge::Merged;
 use storebench_report::markup::escape_fragment;
 use storebench_report::report::Report;
 use storebench_report::site::{self, MOST_PAIRED, RunFacts, Source};

@@ -6,12 +6,12 @@ mod plans;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use storebench_figures::data::merge::Merged;
 use storebench_host::run::Run;
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::store::StoreDef;
 use storebench_report::advice::question::Question;
 use storebench_report::advice::snippet;
-use storebench_report::data::merge::Merged;
 use storebench_report::report::Report;
 use storebench_report::tuning::{NoAnswer, TunedSettings};
 

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use storebench::STORES;
+use storebench_figures::layout::Layout;
 use storebench_host::folder;
 use storebench_host::plan::{self, Plan};
 use storebench_host::run::Run;
@@ -14,7 +15,6 @@ use storebench_host::schedule::{self, LocationRoom};
 use storebench_host::shard::Split;
 use storebench_model::cell::Axis;
 use storebench_model::error::Exit;
-use storebench_report::layout::Layout;
 
 use crate::cli::support::Scratch;
 

@@ -8,13 +8,16 @@ use std::process::Command;
 use crate::cli::support::root;
 
 /// The crates, by their folders.
-const CRATES: [&str; 7] = ["disk", "model", "core", "host", "report", "stores", "storebench"];
+const CRATES: [&str; 8] = ["disk", "model", "core", "host", "figures", "report", "stores", "storebench"];
 
 /// A source file without its tests, which nobody compiles of a package.
 fn without_tests(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
-    let is_test = path.ends_with("tests.rs") || path.ends_with("samples.rs");
-    if is_test { String::new() } else { text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned() }
+    if path.ends_with("tests.rs") {
+        String::new()
+    } else {
+        text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned()
+    }
 }
 
 /// The files that cargo puts into a crate's package.

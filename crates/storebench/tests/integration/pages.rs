@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use storebench::STORES;
+use storebench_figures::claims;
 use storebench_host::plan::Plan;
 use storebench_model::store::{Guarantee, StoreKind};
-use storebench_report::claims;
 
 use crate::cli::support::root;
 

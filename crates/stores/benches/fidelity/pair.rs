@@ -10,10 +10,10 @@ use storebench_core::record::{Key, Records};
 use storebench_core::workload::choose::Chooser;
 use storebench_core::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Visit};
 use storebench_core::workload::operation::Operation;
+use storebench_figures::stats::median;
 use storebench_model::cell::Data;
 use storebench_model::store::{OpenOptions, Session, Store, StoreDef};
 use storebench_model::units::SizeRange;
-use storebench_report::stats::median;
 
 use crate::direct::Engine;
 use crate::{Bench, CACHE_BYTES, RECORDS, cheapest};

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use storebench_report::stats::{Estimate, geometric_mean};
+use storebench_figures::stats::{Estimate, geometric_mean};
 
 use crate::pair::{COMPARED, Measured, OperationTime};
 use crate::{Bench, CACHE_BYTES, RECORDS};

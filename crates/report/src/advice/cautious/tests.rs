@@ -3,11 +3,11 @@
 use storebench_host::run::Run;
 use storebench_model::cell::{Axis, Cache};
 use storebench_model::units::Sizes;
+use storebench_samples::{Sample, blocks};
 
 use super::super::question::Question;
 use super::super::tests::{advice, question};
 use super::super::{Advice, MissingCoverage};
-use crate::data::samples::{Sample, blocks};
 use crate::terminal::grid::Style;
 
 fn runs() -> Run {

@@ -3,11 +3,11 @@
 use storebench_host::run::Run;
 use storebench_model::cell::{Axis, Cache};
 use storebench_model::units::CountRange;
+use storebench_samples::{Sample, blocks};
 
 use super::super::question::Question;
 use super::super::remarks::remarks;
 use super::super::tests::{advice, question};
-use crate::data::samples::{Sample, blocks};
 
 /// Three blocks of warm and three of cold trials, of a thousand reads each, with the nanoseconds of a cold operation and lmdb's noise.
 fn runs(records: u64, lmdb: f64, redb: f64, noise: [f64; 3]) -> [Run; 2] {

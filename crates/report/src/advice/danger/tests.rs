@@ -1,14 +1,14 @@
 //! The cost of accidents is shown, and a store that a power cut can wreck is not recommended unless the question allows it.
 
+use storebench_figures::data::merge::Merged;
 use storebench_host::run::Run;
 use storebench_model::store::{Danger, Guarantee, GuaranteeOffer, Loss, Setting, StoreDef, StoreKind};
 use storebench_model::stores::NULL;
+use storebench_samples::{Sample, blocks};
 
 use super::super::question::Question;
 use super::super::tests::question;
 use super::super::{Advice, sentences};
-use crate::data::merge::Merged;
-use crate::data::samples::{Sample, blocks};
 use crate::terminal::grid::Style;
 
 const WRECKED: Danger = Danger::new(Loss::Nothing, Loss::Whole, "nothing is synced");

@@ -1,19 +1,19 @@
 //! Made questions whose answers are known: made stores of known cost, measured with noise, first all of them and the best again.
 
 use storebench_core::workload::operation::Operation;
+use storebench_figures::data::merge::Merged;
 use storebench_host::run::Run;
 use storebench_model::axis::Axis;
 use storebench_model::cell::{Cache, GuaranteeChoice};
 use storebench_model::store::{Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};
 use storebench_model::stores::NULL;
 use storebench_model::units::CountRange;
+use storebench_samples::{Sample, blocks};
 
 use crate::advice::question::{Goal, Mix, Question};
 use crate::advice::ranking::Candidate;
 use crate::advice::tests::question;
 use crate::advice::{Advice, sentences};
-use crate::data::merge::Merged;
-use crate::data::samples::{Sample, blocks};
 
 /// The costs of an operation in nanoseconds, bytes on disk over bytes of values, and MiB of memory.
 #[derive(Clone, Copy)]
@@ -96,14 +96,14 @@ fn truth(costs: &Costs, question: &Question) -> f64 {
 fn measured(question: &Question, stores: &[(&str, Costs)], number: usize, random: &mut fastrand::Rng) -> Run {
     let block: Vec<Sample> = stores.iter().map(|(name, _)| Sample::new(name)).collect();
     let mut run = blocks("box", &vec![block; number]);
-    let weather: Vec<f64> = (0..number).map(|_| (0.2 * crate::stats::tests::normal(random)).exp()).collect();
+    let weather: Vec<f64> = (0..number).map(|_| (0.2 * storebench_samples::normal(random)).exp()).collect();
     for trial in &mut run.trials {
         let (_, costs) = stores.iter().find(|(name, _)| *name == trial.cell.store()).unwrap();
         trial.cell.set(Axis::RECORDS, CountRange::starting_at(question.records).into());
         trial.cell.set(Axis::GUARANTEE, GuaranteeChoice::Tier(question.guarantee).into());
         let cache = if question.cold { Cache::Cold } else { Cache::Warm };
         trial.cell.set(Axis::CACHE, cache.into());
-        let mut noisy = |value: f64| value * (0.03 * crate::stats::tests::normal(random)).exp();
+        let mut noisy = |value: f64| value * (0.03 * storebench_samples::normal(random)).exp();
         let measured = trial.measured.as_mut().unwrap();
         measured.guarantee = question.guarantee;
         for operation in &mut measured.operations {

@@ -1,11 +1,12 @@
 //! Recommendations among stores that did not all run in the same blocks, or differ by less than the clock's resolution.
 
+use storebench_figures::judge::Rule;
+use storebench_samples::{Sample, blocks, run};
+
 use super::super::sentences;
 use super::super::tests::{advice, question};
 use super::*;
 use crate::advice::sensitivity::AnswerChange;
-use crate::data::samples::{Sample, blocks, run};
-use crate::judge::Rule;
 use crate::terminal::grid::Style;
 
 /// Blocks of one store each, with the nanoseconds of an operation.
@@ -92,7 +93,7 @@ fn blocks_that_one_store_lacks_do_not_make_it_the_best() {
     let runs = [blocks("box", &samples)];
     assert_eq!(advice(&question(), &runs).unwrap().verdict.ranking[0].store, "lmdb");
     let merged = Merged::new(&runs, &[]);
-    for row in crate::data::matrix::matrices(&merged).iter().flat_map(|matrix| &matrix.rows) {
+    for row in storebench_figures::data::matrix::matrices(&merged).iter().flat_map(|matrix| &matrix.rows) {
         assert_eq!(row.contests[0].contenders[0].store, "lmdb", "{}", row.figure.name);
     }
     // Neither are blocks of another run in which only one of them took part.
@@ -120,12 +121,12 @@ fn simulated_searches_find_the_best_and_never_recommend_what_they_gave_up() {
     for round in 0..rounds {
         let quick = if round % 2 == 0 { 0.5 } else { 1.0 };
         let mut runs = [first.clone(), again.clone()];
-        let mut weather = [0.0; 8].map(|_| (0.3 * crate::stats::tests::normal(&mut random)).exp());
+        let mut weather = [0.0; 8].map(|_| (0.3 * storebench_samples::normal(&mut random)).exp());
         weather[0] = quick;
         for (index, run) in runs.iter_mut().enumerate() {
             for trial in &mut run.trials {
                 let store: usize = trial.cell.store()[5..].parse().unwrap();
-                let noise = (0.03 * crate::stats::tests::normal(&mut random)).exp();
+                let noise = (0.03 * storebench_samples::normal(&mut random)).exp();
                 set_ns(trial, TRUTH[store] * weather[index + trial.block as usize] * noise);
             }
         }

@@ -1,14 +1,15 @@
 //! Figures computed from the trials: every figure of every cell with its intervals, and the winners, by the code of all reports.
 
+use storebench_figures::column::{COLUMNS, Column};
+use storebench_figures::data::by_cell::{CellTrials, cells};
+use storebench_figures::data::matrix::{Contest, Matrix, Row, SortedTrials};
+use storebench_figures::data::merge::{Group, Merged};
+use storebench_figures::judge::Rule;
+use storebench_figures::layout::Position;
+use storebench_figures::stats::{Better, Interval, MeanKind, Summary};
+
 use super::{Field, SqlValue, Tables, boolean, integer, optional, real, text};
-use crate::column::{COLUMNS, Column};
-use crate::data::by_cell::{CellTrials, cells};
-use crate::data::matrix::{Contest, Matrix, Row, SortedTrials};
-use crate::data::merge::{Group, Merged};
-use crate::judge::Rule;
-use crate::layout::Position;
 use crate::report::Report;
-use crate::stats::{Better, Interval, MeanKind, Summary};
 
 type Result = std::result::Result<(), super::SqlError>;
 

@@ -1,12 +1,12 @@
 //! Runs and trials as JSON, as recorded, and the computed figures of each operation. The views take the rest from the JSON.
 
 use serde::Serialize;
+use storebench_figures::column::COLUMNS;
+use storebench_figures::data::method::Methods;
 use storebench_host::run::Run;
 use storebench_model::result::TrialResult;
 
 use super::{Field, SqlError, SqlValue, Tables, integer, optional, real, text};
-use crate::column::COLUMNS;
-use crate::data::method::Methods;
 
 type Result = std::result::Result<(), SqlError>;
 
@@ -62,7 +62,8 @@ fn figures(result: &TrialResult, trial: &SqlValue, tables: &mut Tables<'_>) -> R
             ("position", integer(position as u64)),
             ("operation", text(&operation.operation)),
         ];
-        let figure = |column: &crate::column::Column| optional(column.operation_value(operation), real);
+        let figure =
+            |column: &storebench_figures::column::Column| optional(column.operation_value(operation), real);
         fields.extend(columns.iter().map(|(column, name)| (name.as_str(), figure(column))));
         tables.insert("operation_figures", fields)?;
     }

@@ -1,11 +1,12 @@
 //! Made stores, whose settings have known effects, tuned repeatedly with different noise.
 
+use storebench_figures::data::merge::BlockKey;
+use storebench_figures::judge::interim;
+use storebench_figures::judge::settings::Verdict;
+use storebench_figures::stats::Ratio;
+use storebench_samples::normal;
+
 use super::*;
-use crate::data::merge::BlockKey;
-use crate::judge::interim;
-use crate::judge::settings::Verdict;
-use crate::stats::Ratio;
-use crate::stats::tests::normal;
 use crate::tuning::race::Arm;
 use crate::tuning::{is_settled, worth};
 

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_core::workload::parameter::{Count, Parameters};
+use storebench_figures::data::merge::Merged;
+use storebench_figures::judge::interim::{self, ALIKE};
 use storebench_host::plan::{Axes, Changes, Period, Plan};
 use storebench_host::run::Run;
 use storebench_host::runner::run_request::{ContinueRule, PrecisionRule, RunRequest};
@@ -22,8 +24,6 @@ use storebench_report::advice::question::Question;
 use storebench_report::advice::ranking::Candidate;
 use storebench_report::advice::settling_budget::budget;
 use storebench_report::advice::{Advice, SizesAndCounts};
-use storebench_report::data::merge::Merged;
-use storebench_report::judge::interim::{self, ALIKE};
 
 use super::super::args::AdviseArgs;
 use super::super::launch::Launch;

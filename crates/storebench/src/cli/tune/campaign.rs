@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use storebench_core::measure::probe::Probe;
 use storebench_core::workload::crud::parameters::CrudParameters;
+use storebench_figures::data::merge::Merged;
+use storebench_figures::judge::interim;
 use storebench_host::plan::Plan;
 use storebench_host::runner::rehearsal;
 use storebench_host::runner::run_request::RunRequest;
@@ -13,8 +15,6 @@ use storebench_model::result::{LeftOutCell, LeftOutReason, Outcome, TrialResult}
 use storebench_model::store::{Setting, StoreDef};
 use storebench_model::units::{plural, with_commas};
 use storebench_report::advice::question::Question;
-use storebench_report::data::merge::Merged;
-use storebench_report::judge::interim;
 use storebench_report::tuning::judge::{Judge, changes, races, reads_back_alike, settings_of};
 use storebench_report::tuning::race::{Kind, RaceResult, Settings};
 use storebench_report::tuning::search::{self, Change, Race, SCREEN_UNTIL, Time};

@@ -19,6 +19,7 @@ use storebench_core::workload::cut::step_progress::steps_of;
 use storebench_core::workload::ycsb::dialect::belongs;
 use storebench_core::workload::ycsb::file;
 use storebench_core::workload::ycsb::property::Properties;
+use storebench_figures::claims;
 use storebench_host::folder;
 use storebench_host::plan::Plan;
 use storebench_host::saved_states;
@@ -27,7 +28,6 @@ use storebench_model::result::BadState;
 use storebench_model::sanitize;
 use storebench_model::server::running::Address;
 use storebench_model::units;
-use storebench_report::claims;
 use tempfile::TempDir;
 
 use super::mutations::mutate;
