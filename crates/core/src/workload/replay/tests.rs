@@ -31,7 +31,8 @@ fn play(
     for (name, value) in [("trace", path.to_str().unwrap())].iter().chain(parameters) {
         all_parameters.set(name, value).unwrap();
     }
-    let summary = Summary::read(&path, parameters::reader_options(&all_parameters), &|| false).unwrap().unwrap();
+    let options = parameters::reader_options(&all_parameters);
+    let summary = Summary::read(&path, options, &|| false).unwrap().unwrap();
     all_parameters.set("trace_facts", &summary.facts.to_string()).unwrap();
     let cell = Cell::new(store.name).with(Axis::THREADS, Axis::THREADS.read(threads).unwrap());
     let spec = Spec::unwatched(cell, directory, "replay".parse().unwrap(), all_parameters);
