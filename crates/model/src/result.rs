@@ -12,7 +12,6 @@ mod parts;
 mod pauses;
 mod reason;
 mod simulated;
-mod unsupported;
 
 use serde::{Deserialize, Serialize};
 pub use storebench_disk::counts::{Clocks, Counts, KindCounts, Requests};
@@ -37,9 +36,8 @@ pub use self::measured::{
 };
 pub use self::parts::PlanParts;
 pub use self::pauses::{Pauses, Samples, UpkeepCount};
-pub use self::reason::LeftOutReason;
+pub use self::reason::{LeftOutReason, UnsupportedReason};
 pub use self::simulated::{DiskReport, PhaseRequests};
-pub use self::unsupported::UnsupportedReason;
 use crate::cell::Cell;
 use crate::store::{Guarantee, Library, Loss, Setting, StoreBuild};
 use crate::words::words;

@@ -1,41 +1,31 @@
 //! The definition of a store: the traits that every engine, folder layout and server implements, and the table entry
 //! ([`StoreDef`]) with its capabilities and guarantees.
 
-mod build;
 mod capabilities;
-mod caution;
 mod danger;
 mod error;
 pub mod evidence;
 mod given_settings;
-mod guarantee;
-mod library;
 mod memory_share;
 mod pass_on;
 mod setting;
 pub mod sql;
-mod upkeep;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-pub use self::build::StoreBuild;
 pub use self::capabilities::{Batch, Capabilities, Threads};
-pub use self::caution::{AgingRisk, Caution};
 pub use self::danger::{Danger, Loss};
 pub use self::error::{Result, StoreError};
 pub use self::evidence::{Evidence, numbers};
 pub use self::given_settings::{GivenSettings, expect_taken, hold_to_tier};
-pub use self::guarantee::Guarantee;
-pub use self::library::Library;
 pub use self::memory_share::MemoryShare;
 pub use self::setting::{NODES, ROUND_TRIP, Setting, SettingDef, SettingSource, Unit};
 use self::sql::SqlSession;
-pub use self::upkeep::Upkeep;
 use crate::server;
 use crate::server::running::Address;
 use crate::words::words;
@@ -498,4 +488,102 @@ impl fmt::Debug for StoreDef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "StoreDef({})", self.name)
     }
+}
+
+/// The accidents that an acknowledged write survives. The order is the order of safety.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[derive(strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
+pub enum Guarantee {
+    /// Not even a crash of the process.
+    #[default]
+    None,
+    /// The process being killed, but not a power cut.
+    Process,
+    /// A power cut.
+    Power,
+    /// A power cut, and the loss of a machine for good: a majority of machines has it, each as after `power`.
+    Node,
+}
+
+words!(Guarantee, "{} is not a guarantee: use default, none, process, power or node");
+
+/// The build of a store's engine. A build that its authors would not ship is measured and shown, but never ranked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreBuild {
+    /// Where the library comes from, such as `the distribution's library`.
+    pub source: String,
+    /// The flags that the compiler was given: optimisation, definitions. Absent where they are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flags: Option<String>,
+    /// Whether the engine checks its assertions. Absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assertions: Option<bool>,
+    /// Why such a build is not ranked, in a few words; absent if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_ranked: Option<String>,
+}
+
+impl StoreBuild {
+    /// A build of an engine whose authors ship it without assertions: one that has them is not ranked.
+    pub fn new(source: impl Into<String>, flags: Option<String>, assertions: Option<bool>) -> StoreBuild {
+        let not_ranked = (assertions == Some(true)).then(|| "built with assertions".to_owned());
+        StoreBuild { source: source.into(), flags, assertions, not_ranked }
+    }
+}
+
+/// A library of stores, given by `--store-library`. Two are the same where their bytes are, wherever they lie.
+#[derive(Debug, Clone, Eq, Serialize, Deserialize)]
+pub struct Library {
+    /// Its file, by its absolute path.
+    pub path: PathBuf,
+    /// The SHA-256 of that, in hexadecimal digits: another build is another version.
+    pub sha256: String,
+}
+
+impl PartialEq for Library {
+    fn eq(&self, other: &Library) -> bool {
+        self.sha256 == other.sha256
+    }
+}
+
+/// A kind of work that an engine does for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Upkeep {
+    /// Its name.
+    pub work: &'static str,
+    /// A figure that is another one when it was done once more.
+    pub count: u64,
+    /// Whether it runs now; false also if unknown.
+    pub under_way: bool,
+}
+
+impl Upkeep {
+    /// Work of which only its end is known.
+    pub fn done(work: &'static str, count: u64) -> Upkeep {
+        Upkeep { work, count, under_way: false }
+    }
+}
+
+/// The side of a store's life that a caution is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgingRisk {
+    /// Room that removed records had.
+    Space,
+    /// Readers that are held for long.
+    Readers,
+    /// Writes that wait for the engine's own work.
+    Waits,
+}
+
+/// A warning to who writes to a store for long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caution {
+    /// The side of its life.
+    pub of: AgingRisk,
+    /// A sentence without its full stop, which says no more than the source.
+    pub says: &'static str,
+    /// The place where its authors say so: its documentation, in most cases.
+    pub source: &'static str,
 }

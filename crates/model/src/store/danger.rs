@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::guarantee::Guarantee;
+use super::Guarantee;
 use super::setting::Setting;
 use crate::result::Harm;
 use crate::words::words;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::OpenOptions;
 use super::error::{Result, StoreError};
-use super::guarantee::Guarantee;
+use super::Guarantee;
 use super::setting::SettingDef;
 
 /// The settings that the user gave one store.

@@ -199,7 +199,7 @@ pub enum HiddenCommand {
     #[command(name = running::DROP, hide = true)]
     Drop { folder: PathBuf },
     /// Reports the stores of a library
-    #[command(name = library::WORD, hide = true)]
+    #[command(name = library::COMMAND, hide = true)]
     Library { path: PathBuf },
     /// Writes what the program knows as pages of the documentation
     #[command(name = "reference", hide = true)]
