@@ -108,10 +108,10 @@ pub struct RunHeader {
     pub shard: Option<PlanParts>,
 }
 
-/// A combination that was left out of a run.
+/// A cell that was left out of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LeftOutCell {
-    /// The combination.
+    /// The cell.
     pub cell: Cell,
     /// Why.
     #[serde(with = "format1")]

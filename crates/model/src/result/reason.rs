@@ -1,4 +1,4 @@
-//! Why a combination is left out of a run: a value in the program and in `run.json`, a sentence for people.
+//! Why a cell is left out of a run: a value in the program and in `run.json`, a sentence for people.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::axis::device::values::{BLOCK_BYTES, SECTOR_BYTES};
 use crate::store::Guarantee;
 use crate::units::{exact_bytes, plural, rough_bytes};
 
-/// Why a combination is left out.
+/// Why a cell is left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "the fields of a reason are named after what they hold")]

@@ -15,7 +15,7 @@ use crate::lifeline;
 /// The setting that names one.
 pub const URL: &str = "url";
 /// The hidden command that drops what a folder notes.
-pub const DROP: &str = "__drop";
+pub const DROP_COMMAND: &str = "__drop";
 const PREFIX: &str = "storebench_";
 const NOTE: &str = "made-on-server.json";
 /// Dropping may take this long: a killed trial's last statement must end first, for which the stores wait a minute.
@@ -302,7 +302,7 @@ static UNRESPONSIVE: Mutex<Option<UnresponsiveServer>> = Mutex::new(None);
 /// The message of the command that drops it; empty on success.
 fn run_to_drop(folder: &Path) -> io::Result<String> {
     let mut command = Command::new(lifeline::this_program()?);
-    command.arg(DROP).arg(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.arg(DROP_COMMAND).arg(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     // Ctrl-C ends a run; what it made is dropped all the same.
     let mut child = lifeline::ignore_interrupts(&mut command).spawn()?;
     let start = Instant::now();

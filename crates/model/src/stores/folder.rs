@@ -29,8 +29,8 @@ use crate::store::{
 pub const FLAT_FOLDER: StoreDef = StoreDef {
     name: "flat-folder",
     summary: "a file per record, all in one directory",
-    settings: config::OF_FLAT,
-    open: Ok(&|options| open(options, Layout::FLAT, config::OF_FLAT)),
+    settings: config::FLAT_SETTINGS,
+    open: Ok(&|options| open(options, Layout::FLAT, config::FLAT_SETTINGS)),
     ..FOLDER
 };
 
@@ -38,8 +38,8 @@ pub const FLAT_FOLDER: StoreDef = StoreDef {
 pub const NESTED_FOLDER: StoreDef = StoreDef {
     name: "nested-folder",
     summary: "a file per record, in two levels of directories by the key's first four bytes",
-    settings: config::OF_NESTED,
-    open: Ok(&|options| open(options, Layout::NESTED, config::OF_NESTED)),
+    settings: config::NESTED_SETTINGS,
+    open: Ok(&|options| open(options, Layout::NESTED, config::NESTED_SETTINGS)),
     ..FOLDER
 };
 

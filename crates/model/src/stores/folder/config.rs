@@ -44,8 +44,8 @@ const SYNC_FOLDER: SettingDef = SettingDef::new(
 
 const READ_BY_STOREBENCH: &str = "nothing need be asked: storebench itself makes the calls, and tests look at the files and count the syncs";
 
-pub(super) const OF_FLAT: &[SettingDef] = &[WRITE, SYNC_FILE, SYNC_FOLDER];
-pub(super) const OF_NESTED: &[SettingDef] = &[LEVELS, LEVEL_BYTES, WRITE, SYNC_FILE, SYNC_FOLDER];
+pub(super) const FLAT_SETTINGS: &[SettingDef] = &[WRITE, SYNC_FILE, SYNC_FOLDER];
+pub(super) const NESTED_SETTINGS: &[SettingDef] = &[LEVELS, LEVEL_BYTES, WRITE, SYNC_FILE, SYNC_FOLDER];
 
 /// `process` lacks a sync or both.
 pub(super) const UNSYNCED: &[Danger] = &[
