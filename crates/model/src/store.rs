@@ -35,9 +35,9 @@ use crate::words::words;
 pub struct OpenOptions<'a> {
     /// A folder of the store's own. It exists, and is empty or holds what this store left there.
     pub directory: &'a Path,
-    /// The tier to give; `None` opens the engine as shipped.
+    /// The guarantee to give; `None` opens the engine as shipped.
     pub guarantee: Option<Guarantee>,
-    /// Whether settings that give another tier are let through, to be judged against the one that is asked for.
+    /// Whether settings that give another guarantee are let through, to be judged against the one that is asked for.
     pub judged: bool,
     /// Whether values are compressed, for stores with [`Capabilities::compression`]; the rest ignore it.
     pub compression: bool,
@@ -88,7 +88,7 @@ pub trait Store: Send + Sync {
         Err(StoreError::Unsupported("this store does not speak SQL".into()))
     }
 
-    /// The tier that this store now gives.
+    /// The guarantee that this store now gives.
     fn guarantee(&self) -> Guarantee;
 
     /// The number of records that it holds.
@@ -270,11 +270,11 @@ words!(StoreKind);
 /// One guarantee that a store offers, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct GuaranteeOffer {
-    /// The tier.
+    /// The guarantee.
     pub guarantee: Guarantee,
     /// The engine's settings that give it, in the engine's own words.
     pub settings: &'static str,
-    /// A crash of this tier's kind leaves the old value or the new one of a replaced record, never a mixture or a part. (For
+    /// A crash of this guarantee's kind leaves the old value or the new one of a replaced record, never a mixture or a part. (For
     /// `none` and `process`: a crash of the process; for `power`: a power cut.)
     pub atomic_replace: bool,
     /// The damage that a kill and a power cut can do: the first that holds with the settings as read back. The last holds with any.
@@ -347,11 +347,11 @@ pub struct StoreDef {
     pub capabilities: Capabilities,
     /// The guarantees it offers, weakest first.
     pub offers: &'static [GuaranteeOffer],
-    /// The tier that it gives as shipped.
+    /// The guarantee that it gives as shipped.
     pub shipped: Guarantee,
     /// The syncs of a write at `power`, for estimates of time.
     pub syncs_at_power: f64,
-    /// The syncs of a write as shipped, if they differ from those at the tier that it gives then.
+    /// The syncs of a write as shipped, if they differ from those at the guarantee that it gives then.
     pub syncs_as_shipped: Option<f64>,
     /// The settings that a user may give.
     pub settings: &'static [SettingDef],
@@ -413,14 +413,14 @@ impl StoreDef {
         StoreDef { name, kind, summary, open: Err(why), ..StoreDef::DEFAULT }
     }
 
-    /// The tier that a request resolves to, or `None` if this store does not offer it.
+    /// The guarantee that a request resolves to, or `None` if this store does not offer it.
     pub fn resolve(&self, request: Option<Guarantee>) -> Option<Guarantee> {
-        request.map_or(Some(self.shipped), |tier| Some(self.offer(tier)?.guarantee))
+        request.map_or(Some(self.shipped), |guarantee| Some(self.offer(guarantee)?.guarantee))
     }
 
-    /// The store's offer for one tier.
-    pub fn offer(&self, tier: Guarantee) -> Option<&GuaranteeOffer> {
-        self.offers.iter().find(|offer| offer.guarantee == tier)
+    /// The store's offer for one guarantee.
+    pub fn offer(&self, guarantee: Guarantee) -> Option<&GuaranteeOffer> {
+        self.offers.iter().find(|offer| offer.guarantee == guarantee)
     }
 
     /// The abilities that it has with these settings.

@@ -89,7 +89,7 @@ fn open(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Resu
         durable::remove_temporaries(&root, config.layout)?;
     }
     let group = GroupSync::for_directory(&root);
-    if config.tier() == Guarantee::Power {
+    if config.guarantee() == Guarantee::Power {
         make_durable(&root, config.layout, group, last_shutdown)?;
     }
     let (sessions, fresh_directories) = (AtomicU64::new(0), AtomicUsize::new(0));
@@ -130,7 +130,7 @@ impl Store for Folder {
     }
 
     fn guarantee(&self) -> Guarantee {
-        self.config.tier()
+        self.config.guarantee()
     }
 
     fn count(&self) -> Result<u64> {

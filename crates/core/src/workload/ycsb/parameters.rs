@@ -188,9 +188,9 @@ pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     if work.between_rounds == BetweenRounds::Close && capabilities.keeps && !capabilities.persists {
         return Err(LeftOutReason::LosesRounds { store: store.name.into() });
     }
-    let tier = cell.guarantee().tier().unwrap_or(store.shipped);
+    let guarantee = cell.guarantee().tier().unwrap_or(store.shipped);
     let replaces_whole =
-        capabilities.replaces_whole || store.offer(tier).is_some_and(|offer| offer.atomic_replace);
+        capabilities.replaces_whole || store.offer(guarantee).is_some_and(|offer| offer.atomic_replace);
     if cell.threads() > 1 && work.definition.writes() && !replaces_whole {
         return Err(LeftOutReason::TornReads { store: store.name.into() });
     }
