@@ -136,12 +136,9 @@ impl ChunkSender {
 
     /// Hands over what there is. Fails when the thread has ended.
     pub fn flush(&mut self) -> Result<(), ChannelClosed> {
-        match self.current.take() {
-            Some(chunk) if !chunk.steps.is_empty() => self.full.send(chunk).map_err(|_| ChannelClosed),
-            empty => {
-                self.current = empty;
-                Ok(())
-            }
+        match self.current.take_if(|chunk| !chunk.steps.is_empty()) {
+            Some(chunk) => self.full.send(chunk).map_err(|_| ChannelClosed),
+            None => Ok(()),
         }
     }
 }

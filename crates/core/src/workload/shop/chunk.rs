@@ -105,7 +105,7 @@ impl RowMakers {
         self,
         count: u64,
         make: impl Fn(u64, &mut Chunk) + Sync,
-        take: impl FnOnce(Source) -> R,
+        take: impl FnOnce(ChunkSource) -> R,
     ) -> R {
         let makers = self.spare.len() as u64;
         let make = &make;
@@ -120,7 +120,7 @@ impl RowMakers {
                 MakerLink { ready, empty_sender }
             });
             let (links, taken) = (links.collect(), TakenRows::default());
-            take(Source { links, next: 0, count, current: None, taken, reporter: None })
+            take(ChunkSource { links, next: 0, count, current: None, taken, reporter: None })
         })
     }
 }
@@ -146,7 +146,7 @@ struct MakerLink {
     empty_sender: Sender<Chunk>,
 }
 
-pub struct Source {
+pub struct ChunkSource {
     links: Vec<MakerLink>,
     next: u64,
     count: u64,
@@ -166,7 +166,7 @@ pub struct TakenRows {
     pub bytes: u64,
 }
 
-impl Source {
+impl ChunkSource {
     pub fn current(&mut self) -> Option<&Chunk> {
         if self.current.is_none() {
             self.advance();
@@ -241,7 +241,7 @@ mod tests {
         let data = Data::with_size(7, 8 << 20);
         let chunks = Chunks::new(&data, true);
         let make = |number, chunk: &mut Chunk| chunks.make(number, chunk);
-        let count_first = |mut source: Source| source.current().map(|chunk| chunk.ends.len());
+        let count_first = |mut source: ChunkSource| source.current().map(|chunk| chunk.ends.len());
         assert!(RowMakers::new(2, 0).run(chunks.count(), make, count_first).is_some_and(|rows| rows > 1));
     }
 }

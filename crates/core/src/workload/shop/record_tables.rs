@@ -3,7 +3,7 @@
 
 use storebench_model::store::{Result, Session, Transaction};
 
-use super::chunk::Source;
+use super::chunk::ChunkSource;
 use super::schema::{self, ID_BYTES, INDEX_PREFIX, ORDER_BYTES, Table};
 use super::tables::{PurchaseRequest, ReadBuffer, Tables, split_key};
 
@@ -151,7 +151,7 @@ fn read_to_change(transaction: &mut dyn Transaction, id: i64, product: &mut Vec<
 }
 
 impl Tables for RecordTables<'_> {
-    fn load(&mut self, source: &mut Source) -> Result<u64> {
+    fn load(&mut self, source: &mut ChunkSource) -> Result<u64> {
         let (mut batches, mut acknowledged) = (0, true);
         let (mut keys, mut entries) = (Vec::<Key>::new(), Vec::new());
         while let Some(chunk) = source.current() {

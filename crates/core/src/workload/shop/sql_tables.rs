@@ -3,7 +3,7 @@
 use storebench_model::store::sql::{BulkLoad, MOST_COLUMNS, SqlSession, SqlValue, StatementId};
 use storebench_model::store::{Result, StoreError};
 
-use super::chunk::{Chunk, Source};
+use super::chunk::{Chunk, ChunkSource};
 use super::schema::{self, INDEX, Table};
 use super::tables::{PurchaseRequest, ReadBuffer, Tables};
 
@@ -92,7 +92,7 @@ impl<'s> SqlTables<'s> {
 }
 
 impl Tables for SqlTables<'_> {
-    fn load(&mut self, source: &mut Source) -> Result<u64> {
+    fn load(&mut self, source: &mut ChunkSource) -> Result<u64> {
         let mut bulk_loads = 0;
         while let Some(Chunk { table, .. }) = source.current() {
             let table = *table;

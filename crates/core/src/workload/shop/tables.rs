@@ -2,7 +2,7 @@
 
 use storebench_model::store::Result;
 
-use super::chunk::Source;
+use super::chunk::ChunkSource;
 use super::rows::VIEWED_PRODUCTS;
 use super::schema::{ID_BYTES, ORDER_BYTES, Table};
 
@@ -23,7 +23,7 @@ impl PurchaseRequest {
 
 pub trait Tables {
     /// Loads all of a source; gives the number of acknowledged calls.
-    fn load(&mut self, source: &mut Source) -> Result<u64>;
+    fn load(&mut self, source: &mut ChunkSource) -> Result<u64>;
 
     /// Makes the secondary index, if it is made after loading.
     fn make_index(&mut self) -> Result<()> {

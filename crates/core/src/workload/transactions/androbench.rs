@@ -110,7 +110,7 @@ fn load_rows(session: &mut dyn SqlSession, messages: &mut Messages) -> Result<Lo
         return Ok(load);
     }
     let names = COLUMNS.map(|(name, _)| name);
-    let mut row = source.row();
+    let mut row = source.empty_row();
     let before = Snapshot::now();
     let start = Instant::now();
     let target = BulkLoad { table: TABLE, columns: &names, sorted: true };

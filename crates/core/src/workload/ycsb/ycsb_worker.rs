@@ -45,12 +45,12 @@ pub(crate) struct YcsbWorker<'a> {
     /// The oldest versions in which the current record may be read.
     floors: Vec<u32>,
     ticks: Vec<(usize, u64)>,
+    /// Of the round that is done next, or the last one.
     recorder: Recorder,
     finished_rounds: Vec<Recorder>,
     spare_recorders: Vec<Recorder>,
     pacer: Option<Pacer>,
     store_copies: bool,
-    has_begun: bool,
     /// The records handed to the store.
     pub written: WrittenRecords,
     /// Writes that certainly changed what the store holds.
@@ -81,7 +81,6 @@ impl<'a> YcsbWorker<'a> {
             spare_recorders: (1..work.rounds).map(|_| Recorder::new()).collect::<Result<_, _>>()?,
             pacer: None,
             store_copies: false,
-            has_begun: false,
             written: WrittenRecords::default(),
             writes: 0,
         })
@@ -352,13 +351,6 @@ impl worker_pool::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
         approach: BarrierGuard<'_>,
     ) -> Result<TimedPart, WorkloadError> {
         let (shared, work) = (self.shared, &self.shared.work);
-        if self.has_begun {
-            let spare = self.spare_recorders.pop();
-            let spare =
-                spare.ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
-            self.finished_rounds.push(std::mem::replace(&mut self.recorder, spare));
-        }
-        self.has_begun = true;
         self.store_copies = session.copied().is_some();
         let main = work.definition.main_kind() as usize;
         let series = shared.series.thread(self.thread as usize, self.recorder.latencies(main));
@@ -382,7 +374,11 @@ impl worker_pool::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
         )?;
         let end = shared.clock.now();
         seconds.finish(self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
-        Ok(TimedPart { begin, end, calls_ns: calls_ns(&self.recorder), ..TimedPart::default() })
+        let calls_ns = calls_ns(&self.recorder);
+        if let Some(spare) = self.spare_recorders.pop() {
+            self.finished_rounds.push(std::mem::replace(&mut self.recorder, spare));
+        }
+        Ok(TimedPart { begin, end, calls_ns, ..TimedPart::default() })
     }
 }
 
