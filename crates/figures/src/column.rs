@@ -496,7 +496,7 @@ fn own_counters(operation: &OperationResult) -> Option<&Counters> {
 
 /// Requests to a simulated disk per operation, warm-ups included; a removal includes the insert that puts a record back.
 fn request_count(operation: &OperationResult, number: fn(&Requests) -> u64) -> Option<f64> {
-    let (requests, operations) = operation.asked_of_disk()?;
+    let (requests, operations) = operation.disk_requests()?;
     ratio(number(requests), operations)
 }
 

@@ -298,7 +298,7 @@ fn read_results(path: &Path) -> io::Result<Vec<u8>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let mut bytes = Vec::new();
             let packed = MultiGzDecoder::new(guard::plain_file(path, PACKED, MOST_RESULTS)?);
-            read_limited::read_on(packed, MOST_RESULTS, &mut bytes).map(|()| bytes)
+            read_limited::read_rest(packed, MOST_RESULTS, &mut bytes).map(|()| bytes)
         }
         read => read,
     }
@@ -360,7 +360,7 @@ pub fn read_without_trials(path: &Path) -> Result<Run> {
     let text = plain_json(&bytes);
     check_version(&text, &name)?;
     let header: RunHeader = serde_json::from_slice(&text).map_err(|error| broken(&name, &error))?;
-    if header.shard.as_ref().is_some_and(|parts| !parts.can_be()) {
+    if header.shard.as_ref().is_some_and(|parts| !parts.is_valid()) {
         return Err(broken(&name, &serde::de::Error::custom("it has parts that no plan has")));
     }
     let mut run = Run::new(header, Vec::new());

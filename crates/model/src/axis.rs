@@ -17,7 +17,7 @@ pub mod ycsb;
 
 use std::str::FromStr;
 
-use crate::result::format1::axis_now;
+use crate::result::format1::current_axis_name;
 use crate::sanitize::quoted;
 use crate::units::as_text;
 pub use def::{Axis, AxisDef, Form, Presence, Role};
@@ -33,7 +33,7 @@ impl Axis {
 
     /// The axis with a name, or with the one that it had in earlier formats; `sqlite.page_size` names a store's setting.
     pub fn find(name: &str) -> Option<Axis> {
-        let name = axis_now(name);
+        let name = current_axis_name(name);
         let table = table::ALL.iter().chain(added_axes::axes()).find(|def| def.name == name);
         table.map(|def| Axis(def)).or_else(|| setting::find_setting(name))
     }

@@ -17,13 +17,13 @@ pub fn this_program() -> io::Result<PathBuf> {
 }
 
 /// Has the system keep the ends of child processes for this one, even if its parent ignores them: an ignored signal stays ignored.
-pub fn hear_of_children() {
+pub fn receive_child_signals() {
     // SAFETY: it makes a system call, and sets no handler.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
 /// Names a process that was started from [`this_program`], which would be called `exe`.
-pub fn take_name() {
+pub fn set_process_name() {
     #[cfg(target_os = "linux")]
     if let Ok(name) = std::ffi::CString::new(NAME) {
         let _ = rustix::thread::set_name(&name);
@@ -43,7 +43,7 @@ fn has_parent(number: u32) -> bool {
 }
 
 /// Makes another program end when the thread that starts it ends.
-pub fn tie(command: &mut Command) -> &mut Command {
+pub fn tie_to_parent(command: &mut Command) -> &mut Command {
     #[cfg(target_os = "linux")]
     {
         use std::os::unix::process::CommandExt;
@@ -59,7 +59,7 @@ pub fn tie(command: &mut Command) -> &mut Command {
 }
 
 /// Makes another program ignore Ctrl-C on a shared terminal: this one ends it in time.
-pub fn deafen(command: &mut Command) -> &mut Command {
+pub fn ignore_interrupts(command: &mut Command) -> &mut Command {
     use std::os::unix::process::CommandExt;
     let ignore = || {
         // SAFETY: it makes a system call, and sets no handler.

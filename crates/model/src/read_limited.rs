@@ -29,19 +29,19 @@ pub fn read_all(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(length as usize)?;
-    read_on(file, max_bytes, &mut bytes)?;
+    read_rest(file, max_bytes, &mut bytes)?;
     Ok(bytes)
 }
 
 /// Reads text of at most `max_bytes` bytes from a file or a pipe; the error for longer ones is [`ErrorKind::FileTooLarge`].
 pub fn text(path: &Path, max_bytes: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
-    read_on(File::open(path)?, max_bytes, &mut bytes)?;
+    read_rest(File::open(path)?, max_bytes, &mut bytes)?;
     String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
 }
 
 /// Reads the rest of a source, of at most `max_bytes` bytes; the error for longer ones is [`ErrorKind::FileTooLarge`].
-pub fn read_on(source: impl Read, max_bytes: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+pub fn read_rest(source: impl Read, max_bytes: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     source.take(max_bytes + 1).read_to_end(bytes)?;
     if bytes.len() as u64 > max_bytes { Err(too_long(max_bytes)) } else { Ok(()) }
 }

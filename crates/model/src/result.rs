@@ -12,7 +12,6 @@ mod parts;
 mod pauses;
 mod reason;
 mod simulated;
-mod unsupported;
 
 use serde::{Deserialize, Serialize};
 pub use storebench_disk::counts::{Clocks, Counts, KindCounts, Requests};
@@ -37,9 +36,8 @@ pub use self::measured::{
 };
 pub use self::parts::PlanParts;
 pub use self::pauses::{Pauses, Samples, UpkeepCount};
-pub use self::reason::LeftOutReason;
+pub use self::reason::{LeftOutReason, UnsupportedReason};
 pub use self::simulated::{DiskReport, PhaseRequests};
-pub use self::unsupported::UnsupportedReason;
 use crate::cell::Cell;
 use crate::store::{Guarantee, Library, Loss, Setting, StoreBuild};
 use crate::words::words;
@@ -110,10 +108,10 @@ pub struct RunHeader {
     pub shard: Option<PlanParts>,
 }
 
-/// A combination that was left out of a run.
+/// A cell that was left out of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LeftOutCell {
-    /// The combination.
+    /// The cell.
     pub cell: Cell,
     /// Why.
     #[serde(with = "format1")]

@@ -177,7 +177,7 @@ pub fn plain_json(json: &[u8]) -> Cow<'_, [u8]> {
     let mut out = Vec::new();
     let (mut index, mut copied) = (0, 0);
     while index < json.len() {
-        match code_at(&json[index..]) {
+        match code_length(&json[index..]) {
             Some(length) => {
                 out.extend_from_slice(&json[copied..index]);
                 out.push(b' ');
@@ -196,7 +196,7 @@ pub fn plain_json(json: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// The length of an escaped control character that these bytes of JSON begin with.
-fn code_at(json: &[u8]) -> Option<usize> {
+fn code_length(json: &[u8]) -> Option<usize> {
     match json {
         [b'\\', b'b' | b'f' | b'r', ..] => Some(2),
         [b'\\', b'u', digits @ ..] => {

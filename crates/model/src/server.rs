@@ -30,7 +30,7 @@ pub const DATA: &str = "data";
 pub const PROGRAMS: &str = "programs";
 
 /// Whether a setting says which server it is, and nothing of how that works.
-pub fn says_which(setting: &str) -> bool {
+pub fn identifies_server(setting: &str) -> bool {
     [running::URL, PROGRAMS].contains(&setting)
 }
 

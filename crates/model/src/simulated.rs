@@ -19,7 +19,7 @@ pub use storebench_disk::names::{DISK, SOURCE};
 use crate::lifeline;
 
 /// The word that makes this program the server of a disk.
-pub const WORD: &str = "__disk";
+pub const COMMAND: &str = "__disk";
 /// A server prints this when its disk is mounted.
 const MOUNTED: &str = "mounted";
 
@@ -37,7 +37,7 @@ pub struct SimulatedDisk {
 
 impl SimulatedDisk {
     /// One that answers at once.
-    pub fn that_takes_no_time(name: &str) -> SimulatedDisk {
+    pub fn without_delay(name: &str) -> SimulatedDisk {
         let no_time = FixedTimes { read_us: 0.0, write_us: 0.0, flush_us: 0.0, at_once: None };
         let disk = Box::new(Disk { fixed: Some(no_time), ..Disk::default() });
         SimulatedDisk { name: name.into(), disk, estimates: BTreeMap::new() }
@@ -85,7 +85,7 @@ pub struct TracePart<'a> {
 
 impl<'a> TracePart<'a> {
     /// As a power cut left it.
-    pub fn is_cut(log: &'a Path, state: &'a Path) -> TracePart<'a> {
+    pub fn from_cut(log: &'a Path, state: &'a Path) -> TracePart<'a> {
         TracePart { cut: Some((log, state)), ..TracePart::default() }
     }
 }
@@ -105,7 +105,7 @@ impl ServedDisk {
             fault: traced.fault,
         };
         let mut command = Command::new(lifeline::this_program()?);
-        command.arg0(lifeline::NAME).arg(WORD).arg(name).arg(mount_point).process_group(0);
+        command.arg0(lifeline::NAME).arg(COMMAND).arg(name).arg(mount_point).process_group(0);
         command.args([std::process::id().to_string(), serde_json::to_string(&order)?]);
         command.stdin(serving.image.try_clone()?).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut served = ServedDisk { server: command.spawn()? };

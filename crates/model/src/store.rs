@@ -1,41 +1,31 @@
 //! The definition of a store: the traits that every engine, folder layout and server implements, and the table entry
 //! ([`StoreDef`]) with its capabilities and guarantees.
 
-mod build;
 mod capabilities;
-mod caution;
 mod danger;
 mod error;
 pub mod evidence;
 mod given_settings;
-mod guarantee;
-mod library;
 mod memory_share;
 mod pass_on;
 mod setting;
 pub mod sql;
-mod upkeep;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-pub use self::build::StoreBuild;
 pub use self::capabilities::{Batch, Capabilities, Threads};
-pub use self::caution::{AgingRisk, Caution};
 pub use self::danger::{Danger, Loss};
 pub use self::error::{Result, StoreError};
 pub use self::evidence::{Evidence, numbers};
 pub use self::given_settings::{GivenSettings, expect_taken, hold_to_tier};
-pub use self::guarantee::Guarantee;
-pub use self::library::Library;
 pub use self::memory_share::MemoryShare;
 pub use self::setting::{NODES, ROUND_TRIP, Setting, SettingDef, SettingSource, Unit};
 use self::sql::SqlSession;
-pub use self::upkeep::Upkeep;
 use crate::server;
 use crate::server::running::Address;
 use crate::words::words;
@@ -45,9 +35,9 @@ use crate::words::words;
 pub struct OpenOptions<'a> {
     /// A folder of the store's own. It exists, and is empty or holds what this store left there.
     pub directory: &'a Path,
-    /// The tier to give; `None` opens the engine as shipped.
+    /// The guarantee to give; `None` opens the engine as shipped.
     pub guarantee: Option<Guarantee>,
-    /// Whether settings that give another tier are let through, to be judged against the one that is asked for.
+    /// Whether settings that give another guarantee are let through, to be judged against the one that is asked for.
     pub judged: bool,
     /// Whether values are compressed, for stores with [`Capabilities::compression`]; the rest ignore it.
     pub compression: bool,
@@ -98,7 +88,7 @@ pub trait Store: Send + Sync {
         Err(StoreError::Unsupported("this store does not speak SQL".into()))
     }
 
-    /// The tier that this store now gives.
+    /// The guarantee that this store now gives.
     fn guarantee(&self) -> Guarantee;
 
     /// The number of records that it holds.
@@ -280,11 +270,11 @@ words!(StoreKind);
 /// One guarantee that a store offers, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct GuaranteeOffer {
-    /// The tier.
+    /// The guarantee.
     pub guarantee: Guarantee,
     /// The engine's settings that give it, in the engine's own words.
     pub settings: &'static str,
-    /// A crash of this tier's kind leaves the old value or the new one of a replaced record, never a mixture or a part. (For
+    /// A crash of this guarantee's kind leaves the old value or the new one of a replaced record, never a mixture or a part. (For
     /// `none` and `process`: a crash of the process; for `power`: a power cut.)
     pub atomic_replace: bool,
     /// The damage that a kill and a power cut can do: the first that holds with the settings as read back. The last holds with any.
@@ -357,11 +347,11 @@ pub struct StoreDef {
     pub capabilities: Capabilities,
     /// The guarantees it offers, weakest first.
     pub offers: &'static [GuaranteeOffer],
-    /// The tier that it gives as shipped.
+    /// The guarantee that it gives as shipped.
     pub shipped: Guarantee,
     /// The syncs of a write at `power`, for estimates of time.
     pub syncs_at_power: f64,
-    /// The syncs of a write as shipped, if they differ from those at the tier that it gives then.
+    /// The syncs of a write as shipped, if they differ from those at the guarantee that it gives then.
     pub syncs_as_shipped: Option<f64>,
     /// The settings that a user may give.
     pub settings: &'static [SettingDef],
@@ -423,14 +413,14 @@ impl StoreDef {
         StoreDef { name, kind, summary, open: Err(why), ..StoreDef::DEFAULT }
     }
 
-    /// The tier that a request resolves to, or `None` if this store does not offer it.
+    /// The guarantee that a request resolves to, or `None` if this store does not offer it.
     pub fn resolve(&self, request: Option<Guarantee>) -> Option<Guarantee> {
-        request.map_or(Some(self.shipped), |tier| Some(self.offer(tier)?.guarantee))
+        request.map_or(Some(self.shipped), |guarantee| Some(self.offer(guarantee)?.guarantee))
     }
 
-    /// The store's offer for one tier.
-    pub fn offer(&self, tier: Guarantee) -> Option<&GuaranteeOffer> {
-        self.offers.iter().find(|offer| offer.guarantee == tier)
+    /// The store's offer for one guarantee.
+    pub fn offer(&self, guarantee: Guarantee) -> Option<&GuaranteeOffer> {
+        self.offers.iter().find(|offer| offer.guarantee == guarantee)
     }
 
     /// The abilities that it has with these settings.
@@ -498,4 +488,102 @@ impl fmt::Debug for StoreDef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "StoreDef({})", self.name)
     }
+}
+
+/// The accidents that an acknowledged write survives. The order is the order of safety.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[derive(strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
+pub enum Guarantee {
+    /// Not even a crash of the process.
+    #[default]
+    None,
+    /// The process being killed, but not a power cut.
+    Process,
+    /// A power cut.
+    Power,
+    /// A power cut, and the loss of a machine for good: a majority of machines has it, each as after `power`.
+    Node,
+}
+
+words!(Guarantee, "{} is not a guarantee: use default, none, process, power or node");
+
+/// The build of a store's engine. A build that its authors would not ship is measured and shown, but never ranked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreBuild {
+    /// Where the library comes from, such as `the distribution's library`.
+    pub source: String,
+    /// The flags that the compiler was given: optimisation, definitions. Absent where they are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flags: Option<String>,
+    /// Whether the engine checks its assertions. Absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assertions: Option<bool>,
+    /// Why such a build is not ranked, in a few words; absent if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_ranked: Option<String>,
+}
+
+impl StoreBuild {
+    /// A build of an engine whose authors ship it without assertions: one that has them is not ranked.
+    pub fn new(source: impl Into<String>, flags: Option<String>, assertions: Option<bool>) -> StoreBuild {
+        let not_ranked = (assertions == Some(true)).then(|| "built with assertions".to_owned());
+        StoreBuild { source: source.into(), flags, assertions, not_ranked }
+    }
+}
+
+/// A library of stores, given by `--store-library`. Two are the same where their bytes are, wherever they lie.
+#[derive(Debug, Clone, Eq, Serialize, Deserialize)]
+pub struct Library {
+    /// Its file, by its absolute path.
+    pub path: PathBuf,
+    /// The SHA-256 of that, in hexadecimal digits: another build is another version.
+    pub sha256: String,
+}
+
+impl PartialEq for Library {
+    fn eq(&self, other: &Library) -> bool {
+        self.sha256 == other.sha256
+    }
+}
+
+/// A kind of work that an engine does for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Upkeep {
+    /// Its name.
+    pub work: &'static str,
+    /// A figure that is another one when it was done once more.
+    pub count: u64,
+    /// Whether it runs now; false also if unknown.
+    pub under_way: bool,
+}
+
+impl Upkeep {
+    /// Work of which only its end is known.
+    pub fn done(work: &'static str, count: u64) -> Upkeep {
+        Upkeep { work, count, under_way: false }
+    }
+}
+
+/// The side of a store's life that a caution is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgingRisk {
+    /// Room that removed records had.
+    Space,
+    /// Readers that are held for long.
+    Readers,
+    /// Writes that wait for the engine's own work.
+    Waits,
+}
+
+/// A warning to who writes to a store for long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caution {
+    /// The side of its life.
+    pub of: AgingRisk,
+    /// A sentence without its full stop, which says no more than the source.
+    pub says: &'static str,
+    /// The place where its authors say so: its documentation, in most cases.
+    pub source: &'static str,
 }

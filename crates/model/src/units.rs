@@ -63,7 +63,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         let tail = tail.trim_start();
         let end = tail.find(|c: char| !c.is_alphabetic()).unwrap_or(tail.len());
         let unit_s =
-            seconds_of(&tail[..end]).filter(|unit_s| *unit_s < previous_unit_s).ok_or_else(to_error)?;
+            unit_seconds(&tail[..end]).filter(|unit_s| *unit_s < previous_unit_s).ok_or_else(to_error)?;
         seconds += number::parse_fraction(number).ok_or_else(to_error)? * unit_s;
         previous_unit_s = unit_s;
         rest = tail[end..].trim_start();
@@ -71,7 +71,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| to_error())
 }
 
-fn seconds_of(unit: &str) -> Option<f64> {
+fn unit_seconds(unit: &str) -> Option<f64> {
     Some(match unit {
         "ns" => 1e-9,
         "us" | "µs" => 1e-6,
@@ -184,7 +184,7 @@ impl FromStr for SizeRange {
     fn from_str(text: &str) -> Result<Self, String> {
         let (from, to) = match (text.split_once(".."), parse_dashed(text)) {
             (Some((from, to)), _) => {
-                refuse_bare(from, to)?;
+                refuse_ambiguous_bound(from, to)?;
                 (parse_bytes(from)?, parse_bytes(to)?)
             }
             (None, Some(range)) => range,
@@ -214,7 +214,7 @@ fn parse_dashed(text: &str) -> Option<(u64, u64)> {
 }
 
 /// `5..40KiB` may mean 5 bytes or 5 KiB.
-fn refuse_bare(from: &str, to: &str) -> Result<(), String> {
+fn refuse_ambiguous_bound(from: &str, to: &str) -> Result<(), String> {
     let unit_of =
         |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit() || ".,_ e".contains(c)).to_owned();
     let (from, to) = (from.trim(), to.trim());

@@ -52,7 +52,8 @@ impl Snapshot {
         let usage = process::usage_of(libc::RUSAGE_SELF);
         Snapshot {
             // A server makes syncs where they can't be counted.
-            syncs: (syncs::check_counting().is_ok() && !processes::is_there()).then(syncs::count_all_threads),
+            syncs: (syncs::check_counting().is_ok() && !processes::has_servers())
+                .then(syncs::count_all_threads),
             bytes: bytes().ok(),
             minor_faults: usage.ru_minflt as u64,
             major_faults: usage.ru_majflt as u64,
@@ -89,7 +90,7 @@ impl Snapshot {
 pub fn unknown() -> Vec<UnknownFigure> {
     let unknown = |figure: &str, reason: String| UnknownFigure { figure: figure.into(), reason };
     let reason = match syncs::check_counting() {
-        Ok(()) => processes::is_there().then_some(SERVER_UNCOUNTED),
+        Ok(()) => processes::has_servers().then_some(SERVER_UNCOUNTED),
         Err(reason) => Some(reason),
     };
     let syncs = reason.map(|reason| unknown("syncs", reason.into()));

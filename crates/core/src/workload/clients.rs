@@ -5,6 +5,6 @@
 mod clock;
 mod fleet;
 pub mod link;
-pub mod words;
+pub mod messages;
 
 pub(crate) use self::fleet::{Fleet, FleetRound};

@@ -82,7 +82,7 @@ pub fn write(
 
 /// Whether the journal has all writes of the open store.
 pub(super) fn check_journal() -> Result<(), String> {
-    if processes::is_there() { Err("a server writes where it can't be seen".into()) } else { Ok(()) }
+    if processes::has_servers() { Err("a server writes where it can't be seen".into()) } else { Ok(()) }
 }
 
 pub(super) fn undo() -> Result<(), TrialError> {

@@ -3,19 +3,19 @@
 //! follows from the seed and its number ([`rows`]), so only what transactions change is remembered ([`shared_knowledge`]).
 
 mod audit;
-mod by_records;
-mod by_sql;
 mod check;
 mod chunk;
 pub mod files;
 mod ids;
 pub(super) mod kind;
 mod parameters;
+mod record_tables;
 mod rows;
 mod schema;
 mod shared;
 mod shared_knowledge;
 mod shop_worker;
+mod sql_tables;
 mod steps;
 mod tables;
 
@@ -31,10 +31,10 @@ use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::gauge::GaugeReading;
 use crate::workload::spec::{TrialContext, TrialError};
-use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
+use crate::workload::store_trial::{StoreTrial, find, offered_guarantee};
 use crate::workload::worker_pool::into_worker;
 use crate::workload::workload_error::WorkloadError;
-use chunk::Makers;
+use chunk::RowMakers;
 use kind::Kind;
 use parameters::ShopParameters;
 use schema::{ID_BYTES, ORDER_BYTES, Table};
@@ -63,7 +63,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
 fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *context;
     let (store, opener) = find(stores, spec.cell.store())?;
-    let tier = spec.cell.guarantee().tier();
+    let promised = spec.cell.guarantee().tier();
     offered_guarantee(store, &spec.cell)?;
     let work = ShopParameters::from_parameters(&spec.cell, &spec.parameters, spec.memory_limit)
         .map_err(TrialError::Unsupported)?;
@@ -73,11 +73,11 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let workers = (0..work.threads).map(|thread| ShopWorker::new(&shared, thread));
     let workers = workers.map(|worker| worker.map(Mutex::new));
     let workers = workers.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
-    let makers = Makers::new(Makers::threads(parameters::MOST_MAKERS), 0);
+    let makers = RowMakers::new(RowMakers::thread_count(parameters::MOST_MAKERS), 0);
     let mut acknowledged = Vec::with_capacity(2);
-    // With `default`, settings and the transactions decide the tier.
+    // With `default`, settings and the transactions decide the guarantee.
     let options = OpenOptions { transactions: true, ..spec.options(work.threads) };
-    let mut trial = StoreTrial::open((store, opener), options, tier, spec)?;
+    let mut trial = StoreTrial::open((store, opener), options, promised, spec)?;
     let ShopRun { load, loaded, elapsed, gauge_reading } =
         steps::run(&shared, &trial.bench, &workers, makers, &mut acknowledged)?;
     trial.worked()?;
@@ -87,17 +87,20 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let (stored, entries) = count_stored(&work, &loaded, &purchases);
     let mut trial = trial.finish(&acknowledged, (!sql).then_some(stored.records + entries))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
-    let read_back =
-        |trial: &mut SettledTrial<'_>, reading| audit::audit(&shared, &mut trial.bench, &purchases, reading);
-    let open_audit = (!persists).then(|| read_back(&mut trial, AuditOpening::Open)).transpose()?;
-    trial.close()?;
-    let reopened_audit = persists.then(|| read_back(&mut trial, AuditOpening::Anew)).transpose()?;
+    if persists {
+        trial.close()?;
+    }
+    let opening = if persists { AuditOpening::Anew } else { AuditOpening::Open };
+    let audit = audit::audit(&shared, &mut trial.bench, &purchases, opening)?;
+    if !persists {
+        trial.close()?;
+    }
     Ok(Measurements {
         load,
         operations,
         stored,
         written: Some(loaded.plus(count_written(&workers))),
-        audit: open_audit.or(reopened_audit),
+        audit: Some(audit),
         ..trial.measured
     })
 }

@@ -206,7 +206,7 @@ impl Spec {
         }
         let counting_group = self.group.as_ref().ok().filter(|group| !groups.contains(group));
         groups.extend(counting_group.cloned());
-        processes::hold_in(groups.iter().map(|group| group.folder.clone()).collect());
+        processes::set_cgroups(groups.iter().map(|group| group.folder.clone()).collect());
         Ok(())
     }
 

@@ -170,13 +170,13 @@ fn run_statements<R>(
     }
 }
 
-fn random_within(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> u64 {
+fn random_number(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> u64 {
     least + random.next_u64() % (most - least + 1)
 }
 
 /// At least `least` and at most `most` letters and blanks, eight from each random number.
-fn letters(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> impl Iterator<Item = u8> {
-    let count = random_within(random, least, most);
+fn random_letters(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> impl Iterator<Item = u8> {
+    let count = random_number(random, least, most);
     let bytes = (0..count.div_ceil(8)).flat_map(move |_| random.next_u64().to_le_bytes());
     bytes.take(count as usize).map(|byte| b"abcdefghijklmnopqrstuvwxyz      "[usize::from(byte & 31)])
 }

@@ -3,19 +3,18 @@
 //! ([`versions`]). docs/ycsb.md says where this differs from YCSB's program, and why.
 
 mod check;
+mod choice;
 pub mod definition;
 pub mod dialect;
 mod fields;
 pub mod file;
-mod law;
-mod name;
-mod order;
 pub mod parameters;
 pub mod property;
+mod rank_scatter;
+mod record_key;
 mod recorder;
 mod rounds;
 mod scanned_records;
-mod scramble;
 mod shared;
 mod versions;
 mod ycsb_worker;
@@ -35,12 +34,13 @@ use crate::workload::batch::Batch;
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::recorder::Record;
 use crate::workload::spec::{TrialContext, TrialError};
-use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
+use crate::workload::store_trial::{StoreTrial, find, offered_guarantee};
 use crate::workload::sync_check::AcknowledgedWrites;
 use crate::workload::worker_pool::into_worker;
 use crate::workload::workload_error::WorkloadError;
 use definition::Kind;
 use parameters::YcsbParameters;
+use record_key::MAX_KEY_BYTES;
 use recorder::Recorder;
 use rounds::{YcsbRound, YcsbRun};
 use shared::YcsbContext;
@@ -97,7 +97,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let workers = (0..shared.work.threads).map(|thread| YcsbWorker::new(&shared, thread, spec.seed));
     let workers = workers.map(|worker| worker.map(Mutex::new));
     let workers = workers.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
-    let mut batch = Batch::new(shared.work.batch as usize, name::MAX_KEY_BYTES, shared.fields.largest());
+    let mut batch = Batch::new(shared.work.batch as usize, MAX_KEY_BYTES, shared.fields.largest());
     let mut acknowledged = Vec::with_capacity(2);
     let options = spec.options(shared.work.threads);
     let mut trial = StoreTrial::open((store, opener), options, Some(guarantee), spec)?;
@@ -109,16 +109,20 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let stored = count_stored(&shared);
     let mut trial = trial.finish(&acknowledged, keeps.then_some(stored.records))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
-    let read_back =
-        |trial: &mut SettledTrial<'_>, reading| check::audit(&shared, &mut trial.bench, spec.seed, reading);
-    let open_audit = (keeps && !persists).then(|| read_back(&mut trial, AuditOpening::Open)).transpose()?;
-    trial.close()?;
+    if persists {
+        trial.close()?;
+    }
+    let opening = if persists { AuditOpening::Anew } else { AuditOpening::Open };
+    let read_back = || check::audit(&shared, &mut trial.bench, spec.seed, opening);
+    let audit = keeps.then(read_back).transpose()?;
+    if !persists {
+        trial.close()?;
+    }
     let rounds = summarize_rounds(&shared, &recorders, &rounds_run)?;
-    let collect_warnings =
-        || warnings(spec.cell.data(), &stored, (&rounds_run.load, &rounds), &trial.measured.disk);
-    let warnings = if keeps { collect_warnings() } else { Vec::new() };
-    let reopened_audit =
-        (keeps && persists).then(|| read_back(&mut trial, AuditOpening::Anew)).transpose()?;
+    let warnings = match keeps {
+        true => warnings(spec.cell.data(), &stored, (&rounds_run.load, &rounds), &trial.measured.disk),
+        false => Vec::new(),
+    };
     let operations = results(&shared, &Recorder::sum(recorders.iter().cloned())?, &total)?;
     Ok(Measurements {
         written: Some(rounds_run.loaded.plus(written)),
@@ -126,7 +130,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         operations,
         rounds,
         stored,
-        audit: open_audit.or(reopened_audit),
+        audit,
         warnings,
         ..trial.measured
     })
@@ -187,7 +191,7 @@ fn warnings(
 
 fn count_stored(shared: &YcsbContext<'_>) -> StoredRecords {
     let records = shared.versions.inserted();
-    let key_bytes = |record| shared.definition().naming.name(record).bytes().len() as u64;
+    let key_bytes = |record| shared.definition().naming.key(record).bytes().len() as u64;
     let value_bytes = shared.fields.bytes(&shared.versions, records);
     StoredRecords { records, key_bytes: (0..records).map(key_bytes).sum(), value_bytes }
 }

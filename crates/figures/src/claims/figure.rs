@@ -44,7 +44,7 @@ impl FromStr for Figure {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let text = format1::figure_now(text);
+        let text = format1::current_figure_name(text);
         let figure = |operation: &str, column| {
             Ok(Figure { text: text.to_owned(), operation: operation.to_owned(), column })
         };

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use storebench_model::axis::file_system::FileSystem;
 use storebench_model::axis::read::{KeySeed, ValueListSeed, ValueListWriter};
 use storebench_model::axis::{Axis, Form, Value};
-use storebench_model::result::format1::value_now;
+use storebench_model::result::format1::current_value_name;
 
 use super::pool::Scope;
 use crate::layout::Position;
@@ -122,7 +122,7 @@ fn includes(axis: Axis, claimed: &Value, value: &Value) -> bool {
 
 /// A value of an axis as plans write it, or the error in it.
 pub(super) fn canonical(axis: Axis, text: &str) -> Result<String, String> {
-    axis.read(value_now(axis, text)).map(|value| value.to_string())
+    axis.read(current_value_name(axis, text)).map(|value| value.to_string())
 }
 
 impl Serialize for Region {

@@ -321,7 +321,7 @@ const UNCHECKED_WORDS: &str = "by the library's word";
 fn find_unchecked_power<'a>(runs: &'a [Run], layout: &Layout) -> BTreeSet<(Cow<'a, str>, GuaranteeChoice)> {
     let (mut claimed, mut checked) = (BTreeSet::new(), BTreeSet::new());
     for (_, trial) in all_trials(runs) {
-        let Some(measured) = trial.ok().filter(|measured| measured.is_by_its_word()) else { continue };
+        let Some(measured) = trial.ok().filter(|measured| measured.is_self_reported()) else { continue };
         let contestant = (layout.contestant(&trial.cell), trial.cell.guarantee());
         if measured.cuts().and_then(|cuts| holds(cuts, measured.guarantee)) == Some(true) {
             checked.insert(contestant.clone());

@@ -146,12 +146,12 @@ fn parts(measured: &Measurements) -> Vec<PartRequests> {
     let load = &measured.load;
     let mut parts: Vec<PartRequests> =
         part_of(Part::Loading, load.records, load.counters.as_ref()).into_iter().collect();
-    let overall = measured.operation(OVERALL).filter(|overall| overall.asked_of_disk().is_some());
+    let overall = measured.operation(OVERALL).filter(|overall| overall.disk_requests().is_some());
     for operation in &measured.operations {
         if overall.is_some_and(|overall| overall.operation != operation.operation) {
             continue;
         }
-        let Some((requests, times)) = operation.asked_of_disk() else { continue };
+        let Some((requests, times)) = operation.disk_requests() else { continue };
         parts.push(PartRequests {
             part: Part::from_operation(operation),
             times,

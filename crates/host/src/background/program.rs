@@ -28,7 +28,7 @@ pub fn run(
     let failed = |error: std::io::Error| LoadStop::Failed(format!("running {name}: {error}"));
     let mut command = Command::new(name);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
-    let mut child = lifeline::tie(&mut command).spawn().map_err(failed)?;
+    let mut child = lifeline::tie_to_parent(&mut command).spawn().map_err(failed)?;
     let output = child.stdout.take();
     for text in output.into_iter().flat_map(|output| BufReader::new(output).lines()) {
         handle_line(&text.map_err(failed)?);

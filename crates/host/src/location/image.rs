@@ -131,7 +131,7 @@ impl Template {
     /// Serves a copy for a cut check on a disk that takes no time, and returns the folder in which the disk is mounted. Kinds that need
     /// repair after a power cut are repaired.
     pub fn serve_traced(&self, stage: &mut Stage<'_>, name: &str, traced: TracePart<'_>) -> Result<PathBuf> {
-        let disk = SimulatedDisk::that_takes_no_time(name);
+        let disk = SimulatedDisk::without_delay(name);
         let disk_folder = self.serve(stage, &disk, name, 0, traced)?;
         if traced.cut.is_some() {
             let path = disk_folder.join(DISK);

@@ -26,7 +26,7 @@ const WARM_UP: u64 = 20;
 
 /// Measures the transit, one request at a time.
 pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
-    let disk = SimulatedDisk::that_takes_no_time(NAME);
+    let disk = SimulatedDisk::without_delay(NAME);
     let mut stage = work.stage();
     let (path, image) = stage.file(&format!("{NAME}.image"))?;
     image.set_len(BYTES).map_err(Error::io("making", &path))?;

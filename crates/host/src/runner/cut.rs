@@ -184,7 +184,7 @@ impl CutChecker<'_> {
         let mut inner = stage.inner();
         let (log_path, _) = inner.file(RECOVERY_LOG)?;
         let state = self.write_state(&mut inner, &drawn.cut)?;
-        let traced = TracePart { log: Some(&log_path), ..TracePart::is_cut(scene.path, &state) };
+        let traced = TracePart { log: Some(&log_path), ..TracePart::from_cut(scene.path, &state) };
         let found = self.check_state_on(&mut inner, scene, drawn, traced)?;
         // A state that does not open has no recovery to cut.
         let Some(logged) = found.report.logged else { return Ok(()) };
@@ -279,7 +279,7 @@ impl CutChecker<'_> {
     ) -> Result<StateVerdict> {
         let mut inner = stage.inner();
         let state = self.write_state(&mut inner, &drawn.cut)?;
-        let found = self.check_state_on(&mut inner, scene, drawn, TracePart::is_cut(scene.path, &state))?;
+        let found = self.check_state_on(&mut inner, scene, drawn, TracePart::from_cut(scene.path, &state))?;
         inner.release()?;
         Ok(found)
     }

@@ -18,7 +18,7 @@ use storebench_core::workload::parameter::Count;
 use storebench_model::cell::{Axis, Cell};
 use storebench_model::error::{Error, Result};
 use storebench_model::result::{Failure, Outcome, TrialResult};
-use storebench_model::server::says_which;
+use storebench_model::server::identifies_server;
 
 /// The longest that a value is tried.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -119,7 +119,8 @@ pub fn rehearse(job: &RunRequest<'_>, extent: RehearsalExtent) -> Result<Option<
             Outcome::Failed { message, .. } | Outcome::Unsupported { message } => message,
         };
         // If the store also fails without the settings, the place is at fault, and its trials report that: other stores may work there.
-        if has_failed && settings.keys().any(|name| !says_which(name)) && fails_as_shipped(&job, &small)? {
+        let has_settings = settings.keys().any(|name| !identifies_server(name));
+        if has_failed && has_settings && fails_as_shipped(&job, &small)? {
             continue;
         }
         let words: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -134,10 +135,10 @@ pub fn rehearse(job: &RunRequest<'_>, extent: RehearsalExtent) -> Result<Option<
 /// Whether a cell also fails without any setting except those that identify a server.
 fn fails_as_shipped(job: &RunRequest<'_>, cell: &Cell) -> Result<bool> {
     let mut plan = job.plan.clone();
-    plan.settings.values_mut().for_each(|settings| settings.retain(|name, _| says_which(name)));
+    plan.settings.values_mut().for_each(|settings| settings.retain(|name, _| identifies_server(name)));
     let mut cell_as_shipped = cell.clone();
     for (axis, _) in cell.values() {
-        if axis.setting().is_some_and(|(_, name)| !says_which(name)) {
+        if axis.setting().is_some_and(|(_, name)| !identifies_server(name)) {
             cell_as_shipped.remove(axis);
         }
     }

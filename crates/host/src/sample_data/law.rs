@@ -187,7 +187,7 @@ mod tests {
     fn one_large_size_leaves_the_many_small_ones_as_they_are() {
         for many in [1227, 1228, 1500, 1999] {
             let law = count_sizes(std::iter::repeat_n(1, many).chain([8 << 20])).fit_sizes().unwrap();
-            assert!(law.share_up_to(1) >= f64::from(WHOLE) * 0.999, "{many}: {law}");
+            assert!(law.cumulative_share(1) >= f64::from(WHOLE) * 0.999, "{many}: {law}");
             assert!((law.span().to as f64 / f64::from(8 << 20) - 1.0).abs() < 1e-3, "{many}: {law}");
         }
     }
@@ -209,7 +209,7 @@ mod tests {
             // Nowhere is the distribution further from the values than a part between two cuts, which may end with a size that nearly
             // a tenth of them have. Neighbouring sizes count as one.
             values.sort_unstable();
-            let fitted_share = |size: u64| law.share_up_to(size) / f64::from(WHOLE);
+            let fitted_share = |size: u64| law.cumulative_share(size) / f64::from(WHOLE);
             let is_last = |(index, size): &(usize, &u64)| values.get(index + 1) != Some(*size);
             for (index, size) in values.iter().enumerate().filter(is_last) {
                 let true_share = (index + 1) as f64 / values.len() as f64;

@@ -84,7 +84,7 @@ impl Note {
             Note::Folder { name } => {
                 let path = owner.folder.path().join(name);
                 server::end_in(&path)?;
-                running::drop_of(&path)?;
+                running::drop_namespace(&path)?;
                 owner.folder.remove_served(OsStr::new(name)).map(|()| None)
             }
             // A cgroup that can't be removed holds nothing, and is in nobody's way.
@@ -92,7 +92,7 @@ impl Note {
             Note::Mount { image, at } => {
                 let store = owner.folder.path().join(at).join(STORE);
                 server::end_in(&store)?;
-                running::drop_of(&store)?;
+                running::drop_namespace(&store)?;
                 mount::detach(Site { folder: owner.folder.handle(), image, at })?;
                 owner.folder.remove(OsStr::new(at))?;
                 match disk_folder(image) {

@@ -15,7 +15,7 @@ use storebench_model::{lifeline, simulated};
 /// The longest that a killed process may take to end.
 const LONGEST_END: Duration = Duration::from_secs(5);
 /// The arguments that make this program a background load, and the server of a simulated disk.
-const WORDS: [&str; 2] = ["__background", simulated::WORD];
+const WORDS: [&str; 2] = ["__background", simulated::COMMAND];
 
 /// A process that leads a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use super::def::{AxisDef, Presence, Role};
 use super::value::Value;
-use super::words::{named, one_of};
+use super::words::{named, read_choice};
 use crate::units::parse_count;
 
 /// How a set of constant size is written again and again.
@@ -13,7 +13,7 @@ pub(super) static CHURN: AxisDef = AxisDef {
     presence: Presence::Always(6),
     role: Role::Row,
     known: CHURNS,
-    read: |text| one_of(text, "a churn", CHURNS),
+    read: |text| read_choice(text, "a churn", CHURNS),
     words: |value| format!("churn {value}"),
     ..named("churn", 1033, "kinds of churn")
 };
@@ -26,7 +26,7 @@ pub(super) static READER: AxisDef = AxisDef {
     presence: Presence::Off("none"),
     role: Role::Row,
     known: READERS,
-    read: |text| one_of(text, "a reader", READERS),
+    read: |text| read_choice(text, "a reader", READERS),
     words: |value| match value.text() {
         "held" => "reader held".into(),
         "backup" => "backup under way".into(),
@@ -43,7 +43,7 @@ pub(super) static WRITER: AxisDef = AxisDef {
     presence: Presence::Off("none"),
     role: Role::Row,
     known: WRITERS,
-    read: |text| one_of(text, "a writer", WRITERS),
+    read: |text| read_choice(text, "a writer", WRITERS),
     words: |value| if value.text() == "batch" { "large batches".into() } else { "no other writer".into() },
     ..named("writer", 1038, "writers")
 };
@@ -56,7 +56,7 @@ pub(super) static SPACE_RECLAIM: AxisDef = AxisDef {
     presence: Presence::Off("alone"),
     role: Role::Row,
     known: SPACE_RECLAIM_KINDS,
-    read: |text| one_of(text, "a kind of space reclaim", SPACE_RECLAIM_KINDS),
+    read: |text| read_choice(text, "a kind of space reclaim", SPACE_RECLAIM_KINDS),
     words: |value| match value.text() {
         "concurrent" => "calls during space reclaim".into(),
         _ => "no calls during space reclaim".into(),

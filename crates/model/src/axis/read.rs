@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::def::{Axis, Form};
 use super::value::Value;
-use crate::result::format1::value_now;
+use crate::result::format1::current_value_name;
 
 /// Has a visitor read numbers, also TOML's `1e6`, as it reads texts.
 macro_rules! visit_numbers {
@@ -37,7 +37,7 @@ impl Visitor<'_> for ValueSeed {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        self.0.read(value_now(self.0, text)).map_err(E::custom)
+        self.0.read(current_value_name(self.0, text)).map_err(E::custom)
     }
 
     visit_numbers!(visit_u64: u64, visit_i64: i64, visit_f64: f64);

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
-use super::words::{named, one_of};
+use super::words::{named, read_choice};
 use crate::sanitize::quoted;
 use crate::units::{Bytes, exact_bytes};
 
@@ -91,7 +91,7 @@ pub(super) static INDEX: AxisDef = AxisDef {
     presence: Presence::Off("customer"),
     role: Role::Row,
     known: &["customer", "none"],
-    read: |text| one_of(text, "an index", &["customer", "none"]),
+    read: |text| read_choice(text, "an index", &["customer", "none"]),
     words: |index| match index.text() {
         "none" => "no index".into(),
         other => format!("index by {other}"),
@@ -105,7 +105,7 @@ pub(super) static LOAD_ORDER: AxisDef = AxisDef {
     role: Role::Row,
     prepares: true,
     known: &["sorted", "unsorted"],
-    read: |text| one_of(text, "an order to load in", &["sorted", "unsorted"]),
+    read: |text| read_choice(text, "an order to load in", &["sorted", "unsorted"]),
     words: |order| format!("loaded {order}"),
     ..named("load_order", 1037, "load orders")
 };

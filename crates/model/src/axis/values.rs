@@ -29,18 +29,18 @@ words!(Data, "{} is not a kind of data: use incompressible or compressible");
 /// The guarantee that a cell asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GuaranteeChoice {
-    /// As shipped, whichever tier that is.
+    /// As shipped, whichever guarantee that is.
     Default,
-    /// One tier.
+    /// One guarantee.
     Tier(Guarantee),
 }
 
 impl GuaranteeChoice {
-    /// The tier asked for, if any.
+    /// The guarantee asked for, if any.
     pub fn tier(self) -> Option<Guarantee> {
         match self {
             GuaranteeChoice::Default => None,
-            GuaranteeChoice::Tier(tier) => Some(tier),
+            GuaranteeChoice::Tier(guarantee) => Some(guarantee),
         }
     }
 }
@@ -263,7 +263,7 @@ to_value!(Data, data => (data as u64, 0));
 to_value!(Tuning, tuning => (tuning as u64, 0));
 to_value!(Compression, compression => (compression as u64, 0));
 to_value!(Cache, cache => (cache as u64, 0));
-to_value!(GuaranteeChoice, asked => (asked.tier().map_or(0, |tier| tier as u64 + 1), 0));
+to_value!(GuaranteeChoice, asked => (asked.tier().map_or(0, |guarantee| guarantee as u64 + 1), 0));
 to_value!(Rate, rate => match rate {
     Rate::Closed => (0, 0),
     Rate::PerSecond(rate) => (u64::from(rate), u64::from(rate)),

@@ -59,7 +59,7 @@ pub(super) fn read_word(noun: &str, text: &str, known: &[&str]) -> Result<Value,
 }
 
 /// Reads one of some words, by its place among them.
-pub fn one_of(text: &str, noun: &str, known: &[&str]) -> Result<Value, String> {
+pub fn read_choice(text: &str, noun: &str, known: &[&str]) -> Result<Value, String> {
     match known.iter().position(|known| *known == text.trim()) {
         Some(index) => Ok(Value::new(known[index], index as u64, 0)),
         None => Err(format!("{} is not {noun}: use {}", quoted(text), known.join(" or "))),

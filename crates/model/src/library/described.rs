@@ -116,8 +116,8 @@ impl DescribedStore {
     }
 }
 
-/// A tier by its number in the header, which has none for several machines; the weakest for an unchecked number.
-pub fn tier(number: i32) -> Guarantee {
+/// A guarantee by its number in the header, which has none for several machines; the weakest for an unchecked number.
+pub fn guarantee_by_number(number: i32) -> Guarantee {
     let guarantee = usize::try_from(number).ok().and_then(|index| Guarantee::ALL.get(index)).copied();
     guarantee.filter(|tier| *tier != Guarantee::Node).unwrap_or_default()
 }

@@ -1,9 +1,8 @@
 //! The table entry for a library's store. Its texts live as long as the process, as the library does.
 
-use super::described::{DescribedOffer, DescribedSetting, DescribedStore, tier};
-use super::found::short;
+use super::described::{DescribedOffer, DescribedSetting, DescribedStore, guarantee_by_number};
 use super::loaded::LoadedLibrary;
-use super::{ffi, opened};
+use super::{ffi, opened, short_digest};
 use crate::result::format1;
 use crate::store::{
     Batch, Capabilities, Danger, GuaranteeOffer, Loss, OpenOptions, SettingDef, StoreDef, StoreKind, Threads,
@@ -12,7 +11,7 @@ use crate::store::{
 pub fn store_def(described: &DescribedStore, loaded: &'static LoadedLibrary) -> StoreDef {
     let name = leak_text(&described.name);
     // Tables show the last word.
-    let version = format!("library {} {}", short(&loaded.library.sha256), described.version);
+    let version = format!("library {} {}", short_digest(&loaded.library.sha256), described.version);
     let settings: Vec<SettingDef> = described.settings.iter().map(setting).collect();
     let settings: &'static [SettingDef] = settings.leak();
     let offers: Vec<GuaranteeOffer> = described.offers.iter().map(offer).collect();
@@ -27,7 +26,7 @@ pub fn store_def(described: &DescribedStore, loaded: &'static LoadedLibrary) -> 
         version: Box::leak(Box::new(move || version.clone())),
         capabilities,
         offers: offers.leak(),
-        shipped: tier(described.shipped),
+        shipped: guarantee_by_number(described.shipped),
         settings,
         library: Some(&loaded.library),
         open: Ok(Box::leak(Box::new(open))),
@@ -64,7 +63,7 @@ fn offer(described: &DescribedOffer) -> GuaranteeOffer {
     let [kill, power_cut] =
         [described.kill_costs, described.power_cut_costs].map(|number| loss(number).unwrap_or(Loss::Whole));
     GuaranteeOffer {
-        guarantee: tier(described.tier),
+        guarantee: guarantee_by_number(described.tier),
         settings: leak_text(&described.settings),
         atomic_replace: described.atomic_replace,
         dangers: vec![Danger::new(kill, power_cut, leak_text(&described.why))].leak(),

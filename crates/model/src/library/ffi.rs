@@ -80,7 +80,7 @@ type Bytes = *const c_void;
 
 pub type Visit = unsafe extern "C" fn(*mut c_void, Bytes, usize, Bytes, usize);
 pub type Open = unsafe extern "C" fn(*const Store, *const How, *mut *mut c_void, *mut Error) -> i32;
-pub type OfStore = unsafe extern "C" fn(*mut c_void, *mut Error) -> i32;
+pub type StoreFunction = unsafe extern "C" fn(*mut c_void, *mut Error) -> i32;
 pub type Tier = unsafe extern "C" fn(*mut c_void) -> i32;
 pub type Number = unsafe extern "C" fn(*mut c_void, *mut u64, *mut Error) -> i32;
 pub type Values = unsafe extern "C" fn(*mut c_void, *mut *const Value, *mut usize, *mut Error) -> i32;
@@ -110,10 +110,10 @@ pub struct Store {
     pub settings: *const Setting,
     pub setting_count: usize,
     pub open: Option<Open>,
-    pub close: Option<OfStore>,
+    pub close: Option<StoreFunction>,
     pub tier: Option<Tier>,
     pub count: Option<Number>,
-    pub settle: Option<OfStore>,
+    pub settle: Option<StoreFunction>,
     pub read_settings: Option<Values>,
     pub session: Option<Session>,
     pub end: Option<End>,
@@ -124,7 +124,7 @@ pub struct Store {
     pub scan: Option<Scan>,
     pub statistics: Option<Values>,
     pub syncs: Option<Number>,
-    pub verify: Option<OfStore>,
+    pub verify: Option<StoreFunction>,
 }
 
 #[repr(C)]

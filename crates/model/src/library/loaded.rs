@@ -121,7 +121,7 @@ pub fn text(field: &str, text: *const c_char) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn text_or_none(field: &str, pointer: *const c_char) -> Result<String, String> {
+fn optional_text(field: &str, pointer: *const c_char) -> Result<String, String> {
     if pointer.is_null() { Ok(String::new()) } else { text(field, pointer) }
 }
 
@@ -146,7 +146,7 @@ fn describe_store(store: &ffi::Store) -> Result<DescribedStore, String> {
             kill_costs: offer.kill_costs,
             power_cut_costs: offer.power_cut_costs,
             settings: text("an offer's settings", offer.settings)?,
-            why: text_or_none("an offer's why", offer.why)?,
+            why: optional_text("an offer's why", offer.why)?,
         })
     };
     let setting = |setting: &ffi::Setting| {
@@ -155,8 +155,8 @@ fn describe_store(store: &ffi::Store) -> Result<DescribedStore, String> {
             values: text("a setting's values", setting.values)?,
             default: text("a setting's default_value", setting.default_value)?,
             help: text("a setting's help", setting.help)?,
-            promise: text_or_none("a setting's promise", setting.promise)?,
-            tune: text_or_none("a setting's tune", setting.tune)?,
+            promise: optional_text("a setting's promise", setting.promise)?,
+            tune: optional_text("a setting's tune", setting.tune)?,
             in_bytes: setting.in_bytes != 0,
         })
     };
@@ -164,9 +164,9 @@ fn describe_store(store: &ffi::Store) -> Result<DescribedStore, String> {
         Ok(DescribedStore {
             name: name.clone(),
             summary: text("summary", store.summary)?,
-            practice: text_or_none("practice", store.practice)?,
+            practice: optional_text("practice", store.practice)?,
             version: text("version", store.version)?,
-            codec: Some(text_or_none("codec", store.codec)?).filter(|codec| !codec.is_empty()),
+            codec: Some(optional_text("codec", store.codec)?).filter(|codec| !codec.is_empty()),
             flags: store.flags,
             max_key_bytes: store.max_key_bytes,
             max_bytes: store.max_bytes,

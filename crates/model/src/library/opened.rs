@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::{ptr, slice};
 
-use super::described::tier;
+use super::described::guarantee_by_number;
 use super::ffi;
 use super::loaded::{LoadedLibrary, Table, list, text};
 use crate::result::COUNTED_BY_LIBRARY;
@@ -51,7 +51,7 @@ pub fn open(
     ErrorBuffer::new().call("open", open)?;
     // SAFETY: it was opened.
     let tier_code = unsafe { (calls.tier)(store) };
-    let guarantee = tier(tier_code);
+    let guarantee = guarantee_by_number(tier_code);
     let opened = Box::new(LibraryStore {
         calls,
         store: Some(store),
@@ -88,7 +88,7 @@ macro_rules! library_calls {
 }
 
 library_calls! {
-    open: Open, close: OfStore, tier: Tier, count: Number, settle: OfStore, read_settings: Values,
+    open: Open, close: StoreFunction, tier: Tier, count: Number, settle: StoreFunction, read_settings: Values,
     session: Session, end: End, get: Get, put: Put, remove: Remove, batch: Batch
 }
 
@@ -270,9 +270,11 @@ impl LibrarySession<'_> {
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.check_key(key)?;
         let (put, session) = (self.calls.put, self.session);
-        let (k, v) = (key.as_ptr().cast(), value.as_ptr().cast());
+        let (first_key_byte, first_value_byte) = (key.as_ptr().cast(), value.as_ptr().cast());
         // SAFETY: the session is open, and this thread's; what is passed lives until it returns.
-        self.error.call("put", |error| unsafe { put(session, k, key.len(), v, value.len(), error) })
+        self.error.call("put", |error| unsafe {
+            put(session, first_key_byte, key.len(), first_value_byte, value.len(), error)
+        })
     }
 
     fn batch(&mut self) -> Result<()> {
@@ -316,7 +318,7 @@ struct ScanContext<'a> {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-unsafe extern "C" fn show(
+unsafe extern "C" fn show_record(
     context: *mut c_void,
     key: *const c_void,
     key_len: usize,
@@ -397,9 +399,9 @@ impl Session for LibrarySession<'_> {
         };
         let mut scanning = ScanContext { visit, shown_count: 0, limit, outcome: Ok(()), panic: None };
         let (session, context) = (self.session, (&raw mut scanning).cast());
-        // SAFETY: as for put; the context is what `show` expects.
+        // SAFETY: as for put; the context is what `show_record` expects.
         let called = self.error.call("scan", |error| unsafe {
-            scan(session, from.as_ptr().cast(), from.len(), limit, show, context, error)
+            scan(session, from.as_ptr().cast(), from.len(), limit, show_record, context, error)
         });
         let ScanContext { shown_count, outcome, panic, .. } = scanning;
         if let Some(panic) = panic {

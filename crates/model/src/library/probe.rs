@@ -12,18 +12,18 @@ use std::time::{Duration, Instant};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::described::DescribedStore;
-use super::found::find;
+use super::find;
 use super::loaded::LoadedLibrary;
 use crate::lifeline;
 use crate::sanitize::message;
 
 /// The command that such a process is given.
-pub const WORD: &str = "__library";
+pub const COMMAND: &str = "__library";
 
 /// A library must list its stores within this time.
-const LIMIT: Duration = Duration::from_secs(10);
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// No table is longer.
 const MOST_BYTES: u64 = 16 << 20;
@@ -40,17 +40,18 @@ pub fn ask(path: &Path) -> Result<Vec<DescribedStore>, String> {
         // Nobody listens any more if it took too long.
         let _ = sender.send(content);
     });
-    let (deadline, mut is_over) = (Instant::now() + LIMIT, false);
+    let (deadline, mut is_over) = (Instant::now() + TIME_LIMIT, false);
     while !is_over && Instant::now() < deadline {
         is_over = has_ended(&child).map_err(describe_error)?;
         if !is_over {
-            std::thread::sleep(BETWEEN_LOOKS);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
     // Also ends what it has forked, which could still answer.
     let status = lifeline::end_group(&child).and_then(|()| child.wait()).map_err(describe_error)?;
-    let (Ok(reply), true) = (receiver.recv_timeout(LIMIT), is_over) else {
-        return Err(format!("the library {} did not describe its stores within {LIMIT:?}", path.display()));
+    let (Ok(reply), true) = (receiver.recv_timeout(TIME_LIMIT), is_over) else {
+        let path = path.display();
+        return Err(format!("the library {path} did not describe its stores within {TIME_LIMIT:?}"));
     };
     match serde_json::from_slice::<Result<Vec<DescribedStore>, String>>(&reply.map_err(describe_error)?) {
         // It was checked where the library is loaded, which may have answered itself.
@@ -84,13 +85,13 @@ fn start(path: &Path) -> io::Result<(Child, io::PipeReader)> {
     let (reader, writer) = io::pipe()?;
     let output = io::stderr().as_fd().try_clone_to_owned()?;
     let mut command = Command::new(lifeline::this_program()?);
-    command.arg0(lifeline::NAME).arg(WORD).arg(path).process_group(0);
+    command.arg0(lifeline::NAME).arg(COMMAND).arg(path).process_group(0);
     command.stdin(Stdio::from(writer)).stdout(Stdio::from(output));
-    Ok((lifeline::tie(&mut command).spawn()?, reader))
+    Ok((lifeline::tie_to_parent(&mut command).spawn()?, reader))
 }
 
 /// Answers as that process.
-pub fn answer(path: &Path) -> io::Result<()> {
+pub fn answer_probe(path: &Path) -> io::Result<()> {
     let stores = find(path).and_then(|library| LoadedLibrary::new(library).describe_stores());
     let text = serde_json::to_vec(&stores)?;
     let mut out = std::fs::File::from(io::stdin().as_fd().try_clone_to_owned()?);

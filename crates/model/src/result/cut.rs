@@ -47,20 +47,20 @@ pub enum StateFinding {
 words!(StateFinding, all);
 
 impl StateFinding {
-    /// Whether a tier lets a power cut cost that. A state that can't be mounted says nothing of the store.
-    pub fn is_allowed(self, tier: Guarantee) -> bool {
+    /// Whether a guarantee lets a power cut cost that. A state that can't be mounted says nothing of the store.
+    pub fn is_allowed(self, guarantee: Guarantee) -> bool {
         let is_held = matches!(self, StateFinding::Held | StateFinding::FileSystem);
-        match tier {
+        match guarantee {
             Guarantee::None => true,
             Guarantee::Process => is_held || self == StateFinding::Lost,
             Guarantee::Power | Guarantee::Node => is_held,
         }
     }
 
-    /// The harm that it is, if a tier does not allow it; a store that does not open before anything was acknowledged can be
+    /// The harm that it is, if a guarantee does not allow it; a store that does not open before anything was acknowledged can be
     /// deleted and made anew.
-    pub fn harm(self, tier: Guarantee, is_unacknowledged: bool) -> Option<Harm> {
-        if self.is_allowed(tier) {
+    pub fn harm(self, guarantee: Guarantee, is_unacknowledged: bool) -> Option<Harm> {
+        if self.is_allowed(guarantee) {
             return None;
         }
         match self {
@@ -111,9 +111,9 @@ pub enum Harm {
 words!(Harm, every);
 
 impl Harm {
-    /// Whether it is a danger at a tier. `process` promises nothing of power cuts: there a store must open, and what it has be its own.
-    pub fn is_danger(self, tier: Guarantee) -> bool {
-        match tier {
+    /// Whether it is a danger at a guarantee. `process` promises nothing of power cuts: there a store must open, and what it has be its own.
+    pub fn is_danger(self, guarantee: Guarantee) -> bool {
+        match guarantee {
             Guarantee::None => false,
             Guarantee::Process => matches!(self, Harm::Lost | Harm::ByHand),
             Guarantee::Power | Guarantee::Node => self != Harm::Created,
@@ -162,7 +162,7 @@ impl Phase {
     }
 }
 
-/// A state in which more is lost than its tier allows, so that it can be had again.
+/// A state in which more is lost than its guarantee allows, so that it can be had again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BadState {
     /// Its number, by which it is drawn.
@@ -349,7 +349,7 @@ pub struct CutResults {
     /// The controls, by what is wrong.
     #[serde(default)]
     pub controls: BTreeMap<Control, FindingCount>,
-    /// The first state of each finding and phase in which more is lost than the tier allows.
+    /// The first state of each finding and phase in which more is lost than the guarantee allows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bad: Vec<BadState>,
     /// The time of recording, in nanoseconds.
@@ -364,16 +364,16 @@ impl CutResults {
         self.found.values().sum()
     }
 
-    /// States by the harm in them that a tier does not allow.
-    pub fn harms(&self, tier: Guarantee) -> BTreeMap<Harm, u64> {
+    /// States by the harm in them that a guarantee does not allow.
+    pub fn harms(&self, guarantee: Guarantee) -> BTreeMap<Harm, u64> {
         let mut harms = BTreeMap::new();
         let mut add = |harm: Option<Harm>, states: u64| {
             harm.filter(|_| states > 0).map(|harm| *harms.entry(harm).or_default() += states)
         };
         for (finding, states) in &self.found {
             let unacknowledged = self.unacknowledged.get(finding).copied().unwrap_or_default();
-            add(finding.harm(tier, true), unacknowledged);
-            add(finding.harm(tier, false), states.saturating_sub(unacknowledged));
+            add(finding.harm(guarantee, true), unacknowledged);
+            add(finding.harm(guarantee, false), states.saturating_sub(unacknowledged));
         }
         harms
     }

@@ -93,10 +93,10 @@ pub struct FaultResults {
 
 impl FaultResults {
     /// Notes one.
-    pub fn note(&mut self, kind: FaultKind, aftermath: FaultOutcome, message: String) {
-        let count = self.found.entry(kind).or_default().entry(aftermath).or_default();
+    pub fn note(&mut self, kind: FaultKind, outcome: FaultOutcome, message: String) {
+        let count = self.found.entry(kind).or_default().entry(outcome).or_default();
         *count += 1;
-        if aftermath == FaultOutcome::Silent && *count == 1 {
+        if outcome == FaultOutcome::Silent && *count == 1 {
             self.silent.push(SilentFault { kind, message });
         }
     }
@@ -105,20 +105,20 @@ impl FaultResults {
     pub fn add(&mut self, other: &FaultResults) {
         for (kind, found) in &other.found {
             let counts = self.found.entry(*kind).or_default();
-            found.iter().for_each(|(aftermath, count)| *counts.entry(*aftermath).or_default() += count);
+            found.iter().for_each(|(outcome, count)| *counts.entry(*outcome).or_default() += count);
         }
         self.silent.extend(other.silent.iter().cloned());
     }
 
-    /// Faults of all kinds with some aftermaths.
+    /// Faults of all kinds with some outcomes.
     pub fn all(&self, wanted: impl Fn(FaultOutcome) -> bool) -> u64 {
-        let found = self.found.values().flatten().filter(|(aftermath, _)| wanted(**aftermath));
+        let found = self.found.values().flatten().filter(|(outcome, _)| wanted(**outcome));
         found.map(|(_, count)| count).sum()
     }
 
-    /// Faults of a kind with an aftermath.
-    pub fn count(&self, kind: FaultKind, aftermath: FaultOutcome) -> u64 {
-        self.found.get(&kind).and_then(|found| found.get(&aftermath)).copied().unwrap_or_default()
+    /// Faults of a kind with an outcome.
+    pub fn count(&self, kind: FaultKind, outcome: FaultOutcome) -> u64 {
+        self.found.get(&kind).and_then(|found| found.get(&outcome)).copied().unwrap_or_default()
     }
 }
 

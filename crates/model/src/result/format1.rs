@@ -1,4 +1,4 @@
-//! Reading of formats 1 and 2, of plans and of runs. In the texts of format 1 it looks for what later ones have fields for: why a combination was left
+//! Reading of formats 1 and 2, of plans and of runs. In the texts of format 1 it looks for what later ones have fields for: why a cell was left
 //! out, the location of a place on a simulated disk, a setting as shipped; and an axis that plans named outside their axes.
 
 use serde::de::Error;
@@ -68,17 +68,17 @@ fn recognize(sentence: String) -> LeftOutReason {
 }
 
 /// The name that an axis of formats 1 and 2 has now.
-pub fn axis_now(name: &str) -> &str {
+pub fn current_axis_name(name: &str) -> &str {
     if name == "giving_back" { Axis::SPACE_RECLAIM.name() } else { name }
 }
 
 /// What a value of an axis is called now.
-pub fn value_now(axis: Axis, value: &str) -> &str {
+pub fn current_value_name(axis: Axis, value: &str) -> &str {
     if axis == Axis::SPACE_RECLAIM && value == "beside" { "concurrent" } else { value }
 }
 
 /// The name that a claim's figure has now.
-pub fn figure_now(name: &str) -> &str {
+pub fn current_figure_name(name: &str) -> &str {
     if name == "files_given_back" { "files_after_reclaim" } else { name }
 }
 
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(current.len() - old.len(), 8, "both have their old names");
         assert_eq!(serde_json::from_str::<Measurements>(&old).unwrap(), measured);
         assert_eq!(serde_json::from_str::<FaultOutcome>("\"told\"").unwrap(), FaultOutcome::Reported);
-        assert_eq!(figure_now("files_given_back"), "files_after_reclaim");
+        assert_eq!(current_figure_name("files_given_back"), "files_after_reclaim");
         let cell: Cell = serde_json::from_str(r#"{"store":"sqlite","giving_back":"beside"}"#).unwrap();
         assert_eq!(cell.id(), "sqlite/space_reclaim=concurrent");
     }

@@ -462,7 +462,7 @@ pub const LIBRARY_SYNCS: &str = "syncs of the library";
 
 impl Measurements {
     /// Whether nothing but the library's own report says that it keeps `power`: its calls are not seen.
-    pub fn is_by_its_word(&self) -> bool {
+    pub fn is_self_reported(&self) -> bool {
         let is_counted_by_library =
             self.statistics.iter().any(|statistic| statistic.name == COUNTED_BY_LIBRARY);
         let is_unknown = self.unknown.iter().any(|unknown| unknown.figure == LIBRARY_SYNCS);

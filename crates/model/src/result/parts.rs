@@ -11,18 +11,18 @@ pub struct PlanParts {
     pub parts: Vec<u32>,
     /// The number of parts of the whole plan.
     pub of: u32,
-    /// The combinations in these parts, including those that are left out.
+    /// The cells in these parts, including those that are left out.
     pub combinations: u64,
     /// The digest of the split: parts of one split alone make a whole.
     pub split: String,
 }
 
 impl PlanParts {
-    /// The most parts of a plan: more than any plan has positions that are worth a machine.
+    /// The most parts of a plan: more than any plan has cells that are worth a machine.
     pub const MOST: u32 = 10_000;
 
     /// Whether a plan can have such parts.
-    pub fn can_be(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         let are_in_range = self.parts.iter().all(|part| (1..=self.of).contains(part));
         let are_rising = self.parts.is_sorted_by(|a, b| a < b);
         self.of <= PlanParts::MOST && are_in_range && are_rising && !self.parts.is_empty()

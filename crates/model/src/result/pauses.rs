@@ -70,7 +70,7 @@ impl Pauses {
 
     /// The share of samples after pauses that would find a kind of work by chance: if it were as frequent then as in samples without
     /// a pause, each of which covers another time. `None` without a sample without a pause.
-    pub fn by_chance(&self, work: &UpkeepCount) -> Option<f64> {
+    pub fn chance_share(&self, work: &UpkeepCount) -> Option<f64> {
         let times = self.after.mean_span_ns()? / self.otherwise.mean_span_ns().filter(|span| *span > 0.0)?;
         let otherwise = work.otherwise as f64 / self.otherwise.count as f64;
         Some(1.0 - (1.0 - otherwise).powf(times))
@@ -117,8 +117,8 @@ mod tests {
         let pauses = Pauses { after: samples(4, 20), otherwise: samples(100, 10), ..Pauses::default() };
         let upkeep = |otherwise| UpkeepCount { work: "flush".into(), after: 1, otherwise };
         // A tenth of the samples of 10 ms, so that two in a row miss it in 0.81 of all cases.
-        assert!((pauses.by_chance(&upkeep(10)).unwrap() - 0.19).abs() < 1e-9);
-        assert_eq!((pauses.by_chance(&upkeep(0)), pauses.by_chance(&upkeep(100))), (Some(0.0), Some(1.0)));
-        assert_eq!(Pauses { otherwise: Samples::default(), ..pauses }.by_chance(&upkeep(0)), None);
+        assert!((pauses.chance_share(&upkeep(10)).unwrap() - 0.19).abs() < 1e-9);
+        assert_eq!([0, 100].map(|count| pauses.chance_share(&upkeep(count))), [Some(0.0), Some(1.0)]);
+        assert_eq!(Pauses { otherwise: Samples::default(), ..pauses }.chance_share(&upkeep(0)), None);
     }
 }

@@ -24,7 +24,7 @@ pub struct DiskReport {
 
 impl DiskReport {
     /// How late it answered, if that is too much.
-    fn late(&self, requests: &Requests) -> Option<String> {
+    fn describe_lateness(&self, requests: &Requests) -> Option<String> {
         let late = requests.late_share();
         let by = format!("by {:.0} % of the time that its model was busy", late * 100.0);
         (late > MOST_LATE).then(|| format!("the simulated disk {} answered late, {by}", self.name))
@@ -33,10 +33,10 @@ impl DiskReport {
     /// Warnings of the times of operations over which it answered late; over the trial, where they were not counted by themselves.
     pub fn warnings(&self, measured: &Measurements) -> Vec<Warning> {
         let warn = |operation: &OperationResult| {
-            let requests = operation.asked_of_disk().map_or(&self.counts.requests, |(requests, _)| requests);
+            let requests = operation.disk_requests().map_or(&self.counts.requests, |(requests, _)| requests);
             // It can't have moved by more what takes ten times as long.
             (requests.late_ns as f64 > MOST_LATE * operation.sum_ns as f64).then_some(())?;
-            Some(Warning { figure: operation.operation.clone(), reason: self.late(requests)? })
+            Some(Warning { figure: operation.operation.clone(), reason: self.describe_lateness(requests)? })
         };
         measured.operations.iter().filter_map(warn).collect()
     }
@@ -45,7 +45,7 @@ impl DiskReport {
 impl OperationResult {
     /// The requests that a simulated disk answered during it, and the operations that they belong to; for one in a mix, those of
     /// the whole mix. `None` without such a disk, and if nothing was timed.
-    pub fn asked_of_disk(&self) -> Option<(&Requests, u64)> {
+    pub fn disk_requests(&self) -> Option<(&Requests, u64)> {
         let own_requests = || Some((self.counters.as_ref()?.disk.as_ref()?, self.count + self.warm_up));
         let phase_requests = || self.phase_disk.as_ref().map(|phase| (&phase.requests, phase.operations));
         own_requests().or_else(phase_requests).filter(|_| self.count > 0)
@@ -73,7 +73,7 @@ mod tests {
             let counts = Counts { requests, ..Counts::default() };
             DiskReport { name: "steady".into(), transit: None, counts }
         };
-        let late = |late_ns| report(late_ns).late(&report(late_ns).counts.requests);
+        let late = |late_ns| report(late_ns).describe_lateness(&report(late_ns).counts.requests);
         assert_eq!(late(100_000), None);
         let reason = "the simulated disk steady answered late, by 25 % of the time that its model was busy";
         assert_eq!(late(250_000).unwrap(), reason);

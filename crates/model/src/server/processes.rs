@@ -12,7 +12,7 @@ static SERVERS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 static CGROUPS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Has all servers that are started from now on held by these cgroups, by their folders.
-pub fn hold_in(cgroups: Vec<PathBuf>) {
+pub fn set_cgroups(cgroups: Vec<PathBuf>) {
     *CGROUPS.lock().unwrap_or_else(PoisonError::into_inner) = cgroups;
 }
 
@@ -27,7 +27,7 @@ pub fn cgroups() -> Vec<PathBuf> {
 }
 
 /// Makes a server's process join the cgroups that hold servers, before it gives up the right to.
-pub fn enter(command: &mut Command) -> io::Result<()> {
+pub fn join_cgroups(command: &mut Command) -> io::Result<()> {
     for cgroup in cgroups() {
         let procs = cgroup.join("cgroup.procs");
         let open = File::options().write(true).open(&procs);
@@ -39,18 +39,18 @@ pub fn enter(command: &mut Command) -> io::Result<()> {
     Ok(())
 }
 
-/// Adds a server that this process started, and waits for once it has [left](leave).
-pub fn join(server: u32) {
+/// Adds a server that this process started, and waits for once it has [been removed](remove_server).
+pub fn add_server(server: u32) {
     SERVERS.lock().unwrap_or_else(PoisonError::into_inner).push(server);
 }
 
-/// A server is about to be ended.
-pub fn leave(server: u32) {
+/// Removes a server that is about to be ended.
+pub fn remove_server(server: u32) {
     SERVERS.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| *known != server);
 }
 
-/// Whether any is at work.
-pub fn is_there() -> bool {
+/// Whether any server is at work.
+pub fn has_servers() -> bool {
     !list().is_empty()
 }
 

@@ -175,7 +175,7 @@ impl Direction {
     ) -> io::Result<()> {
         while self.takes_more() {
             let mut piece = vec![0; PIECE];
-            let Some(length) = unless_blocked(source.read(&mut piece))? else { break };
+            let Some(length) = ignore_blocking(source.read(&mut piece))? else { break };
             piece.truncate(length);
             self.has_ended = length == 0;
             self.bytes += length;
@@ -193,7 +193,7 @@ impl Direction {
                 self.in_flight.pop_front();
                 continue;
             }
-            let Some(length) = unless_blocked(destination.write(piece))? else {
+            let Some(length) = ignore_blocking(destination.write(piece))? else {
                 self.is_held_up = true;
                 break;
             };
@@ -207,7 +207,7 @@ impl Direction {
     }
 }
 
-fn unless_blocked(result: io::Result<usize>) -> io::Result<Option<usize>> {
+fn ignore_blocking(result: io::Result<usize>) -> io::Result<Option<usize>> {
     match result {
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
         result => result.map(Some),

@@ -15,7 +15,7 @@ use crate::lifeline;
 /// The setting that names one.
 pub const URL: &str = "url";
 /// The hidden command that drops what a folder notes.
-pub const DROP: &str = "__drop";
+pub const DROP_COMMAND: &str = "__drop";
 const PREFIX: &str = "storebench_";
 const NOTE: &str = "made-on-server.json";
 /// Dropping may take this long: a killed trial's last statement must end first, for which the stores wait a minute.
@@ -265,7 +265,7 @@ pub fn is_undropped(error: &io::Error) -> bool {
 
 /// Drops what the store of this folder has made on its server, if anything, through another process of this program, as the
 /// store's code talks to its server. Fails when it can't be dropped ([`is_undropped`]).
-pub fn drop_of(folder: &Path) -> io::Result<()> {
+pub fn drop_namespace(folder: &Path) -> io::Result<()> {
     if fs::symlink_metadata(folder.join(NOTE)).is_err() {
         return Ok(());
     }
@@ -302,9 +302,9 @@ static UNRESPONSIVE: Mutex<Option<UnresponsiveServer>> = Mutex::new(None);
 /// The message of the command that drops it; empty on success.
 fn run_to_drop(folder: &Path) -> io::Result<String> {
     let mut command = Command::new(lifeline::this_program()?);
-    command.arg(DROP).arg(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command.arg(DROP_COMMAND).arg(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     // Ctrl-C ends a run; what it made is dropped all the same.
-    let mut child = lifeline::deafen(&mut command).spawn()?;
+    let mut child = lifeline::ignore_interrupts(&mut command).spawn()?;
     let start = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait()? {
@@ -403,7 +403,7 @@ mod tests {
     fn a_note_is_read_as_it_was_written_and_others_are_not_taken() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(ServerNamespace::read_note(folder.path()).unwrap(), None);
-        drop_of(folder.path()).unwrap();
+        drop_namespace(folder.path()).unwrap();
         let first = ServerNamespace::note(folder.path(), "shop", "example://me@box").unwrap();
         assert_eq!(ServerNamespace::read_note(folder.path()).unwrap(), Some(first.clone()));
         let second = ServerNamespace::note(folder.path(), "shop", "example://me@box").unwrap();

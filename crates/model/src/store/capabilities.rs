@@ -54,7 +54,7 @@ pub struct Capabilities {
     pub compression: Option<&'static str>,
     /// The promise of a batch.
     pub batch: Batch,
-    /// Who reads a value while another thread replaces it gets the old one or the new one, whole, at every tier.
+    /// Who reads a value while another thread replaces it gets the old one or the new one, whole, at every guarantee.
     pub replaces_whole: bool,
     /// Inserting an existing key gives [`super::StoreError::Exists`]; otherwise the value is replaced.
     pub notices_existing: bool,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::guarantee::Guarantee;
+use super::Guarantee;
 use super::setting::Setting;
 use crate::result::Harm;
 use crate::words::words;
@@ -76,7 +76,7 @@ impl fmt::Display for Loss {
     }
 }
 
-/// The damage that a kill of the process and a power cut can do to a store at one tier.
+/// The damage that a kill of the process and a power cut can do to a store at one guarantee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Danger {
     /// Settings and their values, as read back, with which this holds; it needs all of them.
@@ -118,14 +118,14 @@ impl Danger {
         self.power_cut <= Loss::ByHand
     }
 
-    /// Whether it covers a harm that a check showed at a tier.
-    pub fn covers(&self, harm: Harm, tier: Guarantee) -> bool {
+    /// Whether it covers a harm that a check showed at a guarantee.
+    pub fn covers(&self, harm: Harm, guarantee: Guarantee) -> bool {
         match harm {
             Harm::ByHand => self.can_wreck(),
             Harm::Torn => self.power_cut.can_tear(),
             // Beyond the newest.
             Harm::Created => true,
-            Harm::Lost if tier == Guarantee::Process => self.power_cut.is_of_store(),
+            Harm::Lost if guarantee == Guarantee::Process => self.power_cut.is_of_store(),
             Harm::Lost | Harm::Hole => self.power_cut <= Loss::Last && self.power_cut != Loss::ByHand,
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::guarantee::Guarantee;
+use super::Guarantee;
 use crate::result::Harm;
 use crate::units::with_commas;
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::OpenOptions;
 use super::error::{Result, StoreError};
-use super::guarantee::Guarantee;
+use super::Guarantee;
 use super::setting::SettingDef;
 
 /// The settings that the user gave one store.
@@ -86,12 +86,12 @@ impl<'a> GivenSettings<'a> {
     }
 }
 
-/// Refuses settings that give a tier other than the one asked for, weaker or stronger: a result never stands under a wrong tier.
-/// With no tier asked for, the settings decide. Fails with [`StoreError::BadSetting`].
+/// Refuses settings that give a guarantee other than the one asked for, weaker or stronger: a result never stands under a wrong guarantee.
+/// With no guarantee asked for, the settings decide. Fails with [`StoreError::BadSetting`].
 pub fn hold_to_tier(options: &OpenOptions<'_>, real: Guarantee) -> Result<Guarantee> {
     match options.guarantee {
-        Some(tier) if tier != real && !options.judged => Err(StoreError::BadSetting(format!(
-            "these settings give the guarantee {real}, not {tier}: ask for {real}, or for the default guarantee"
+        Some(guarantee) if guarantee != real && !options.judged => Err(StoreError::BadSetting(format!(
+            "these settings give the guarantee {real}, not {guarantee}: ask for {real}, or for the default guarantee"
         ))),
         _ => Ok(real),
     }

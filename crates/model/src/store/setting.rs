@@ -208,8 +208,8 @@ impl SettingDef {
 
     /// The word for a value that reads back as its number; other values as they are.
     pub fn word<'v>(&self, value: &'v str) -> &'v str {
-        let at = value.parse::<usize>().ok();
-        at.and_then(|at| self.numbered.get(at)).copied().unwrap_or(value)
+        let index = value.parse::<usize>().ok();
+        index.and_then(|index| self.numbered.get(index)).copied().unwrap_or(value)
     }
 
     /// A value for people: `67108864` is `64 MiB` if it is in bytes, and `1` the second of numbered values.

@@ -29,8 +29,8 @@ use crate::store::{
 pub const FLAT_FOLDER: StoreDef = StoreDef {
     name: "flat-folder",
     summary: "a file per record, all in one directory",
-    settings: config::OF_FLAT,
-    open: Ok(&|options| open(options, Layout::FLAT, config::OF_FLAT)),
+    settings: config::FLAT_SETTINGS,
+    open: Ok(&|options| open(options, Layout::FLAT, config::FLAT_SETTINGS)),
     ..FOLDER
 };
 
@@ -38,8 +38,8 @@ pub const FLAT_FOLDER: StoreDef = StoreDef {
 pub const NESTED_FOLDER: StoreDef = StoreDef {
     name: "nested-folder",
     summary: "a file per record, in two levels of directories by the key's first four bytes",
-    settings: config::OF_NESTED,
-    open: Ok(&|options| open(options, Layout::NESTED, config::OF_NESTED)),
+    settings: config::NESTED_SETTINGS,
+    open: Ok(&|options| open(options, Layout::NESTED, config::NESTED_SETTINGS)),
     ..FOLDER
 };
 
@@ -89,7 +89,7 @@ fn open(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Resu
         durable::remove_temporaries(&root, config.layout)?;
     }
     let group = GroupSync::for_directory(&root);
-    if config.tier() == Guarantee::Power {
+    if config.guarantee() == Guarantee::Power {
         make_durable(&root, config.layout, group, last_shutdown)?;
     }
     let (sessions, fresh_directories) = (AtomicU64::new(0), AtomicUsize::new(0));
@@ -130,7 +130,7 @@ impl Store for Folder {
     }
 
     fn guarantee(&self) -> Guarantee {
-        self.config.tier()
+        self.config.guarantee()
     }
 
     fn count(&self) -> Result<u64> {

@@ -70,15 +70,15 @@ type Records = BTreeMap<Vec<u8>, Vec<u8>>;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     refuse_settings(options)?;
-    let tier = options.guarantee.unwrap_or(ONE_FILE.shipped);
-    if tier == Guarantee::None {
+    let guarantee = options.guarantee.unwrap_or(ONE_FILE.shipped);
+    if guarantee == Guarantee::None {
         return Err(StoreError::Unsupported("a written file always survives a killed process".into()));
     }
     let directory = File::open(options.directory).map_err(StoreError::io("open the store's directory"))?;
     let records = read_records(options.directory)?;
-    let store = OneFile { directory, tier, records: RwLock::new(records), file_text: Mutex::default() };
+    let store = OneFile { directory, guarantee, records: RwLock::new(records), file_text: Mutex::default() };
     store.remove_temporary()?;
-    if tier == Guarantee::Power {
+    if guarantee == Guarantee::Power {
         // An earlier process may not have lived to sync what it wrote: it counts as such from here on.
         store.settle()?;
     }
@@ -98,7 +98,7 @@ fn read_records(directory: &Path) -> Result<Records> {
 
 struct OneFile {
     directory: File,
-    tier: Guarantee,
+    guarantee: Guarantee,
     records: RwLock<Records>,
     /// Held by the writer, with the text of the file: writers take turns, and readers don't wait for the disk.
     file_text: Mutex<Vec<u8>>,
@@ -148,7 +148,7 @@ impl OneFile {
     }
 
     fn replace_file(&self, text: &[u8]) -> Result<()> {
-        let is_synced = self.tier == Guarantee::Power;
+        let is_synced = self.guarantee == Guarantee::Power;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.directory, TEMPORARY, flags, Mode::from_raw_mode(0o666));
         let mut file = File::from(file.map_err(StoreError::io("make the new file"))?);
@@ -183,7 +183,7 @@ impl Store for OneFile {
     }
 
     fn guarantee(&self) -> Guarantee {
-        self.tier
+        self.guarantee
     }
 
     fn count(&self) -> Result<u64> {
@@ -201,7 +201,7 @@ impl Store for OneFile {
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
-        let is_synced = self.tier == Guarantee::Power;
+        let is_synced = self.guarantee == Guarantee::Power;
         Ok(vec![
             Setting::unverified("write", "rename"),
             Setting::unverified("sync_file", is_synced),

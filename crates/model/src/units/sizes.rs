@@ -92,13 +92,14 @@ impl Sizes {
         let (mut low, mut high) = (self.span().from, self.largest());
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.share_up_to(middle) * 2.0 < f64::from(WHOLE) { low = middle + 1 } else { high = middle }
+            let is_below_half = self.cumulative_share(middle) * 2.0 < f64::from(WHOLE);
+            if is_below_half { low = middle + 1 } else { high = middle }
         }
         low
     }
 
     /// The number of values, out of a million, that have at most this number of bytes.
-    pub fn share_up_to(&self, bytes: u64) -> f64 {
+    pub fn cumulative_share(&self, bytes: u64) -> f64 {
         let weigh_part = |part: &SizePart| {
             let SizeRange { from, to } = part.range;
             let included = bytes.saturating_add(1).clamp(from, to) - from;

@@ -103,7 +103,7 @@ fn work_row(pauses: &Pauses, work: &UpkeepCount) -> Row {
     vec![
         ("work", Cell::text(&work.work)),
         ("after", share(work.after, pauses.after.count)),
-        ("by_chance", Cell::or_none(pauses.by_chance(work), Cell::real)),
+        ("by_chance", Cell::or_none(pauses.chance_share(work), Cell::real)),
         ("otherwise", share(work.otherwise, pauses.otherwise.count)),
         ("samples_after", Cell::count(pauses.after.count)),
         ("samples_otherwise", Cell::count(pauses.otherwise.count)),

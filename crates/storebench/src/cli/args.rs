@@ -190,16 +190,16 @@ pub enum HiddenCommand {
     #[command(name = "__background", hide = true)]
     Background { load: Background, folder: PathBuf, parent: u32 },
     /// Serves a simulated disk, mounted in a folder, from the image on its standard input until it is unmounted
-    #[command(name = simulated::WORD, hide = true)]
+    #[command(name = simulated::COMMAND, hide = true)]
     Disk { name: String, folder: PathBuf, parent: u32, order: String },
     /// Hands on what servers in the working folder send one another, so long after it was sent
     #[command(name = relay::WORD, hide = true)]
     Relay { parent: u32, one_way_ns: u64, names: Vec<String> },
     /// Drops what the store of a folder has made on a running server
-    #[command(name = running::DROP, hide = true)]
+    #[command(name = running::DROP_COMMAND, hide = true)]
     Drop { folder: PathBuf },
     /// Reports the stores of a library
-    #[command(name = library::WORD, hide = true)]
+    #[command(name = library::COMMAND, hide = true)]
     Library { path: PathBuf },
     /// Writes what the program knows as pages of the documentation
     #[command(name = "reference", hide = true)]

@@ -104,7 +104,7 @@ impl<'a> ProgressLine<'a> {
 
 /// The progress, with the remaining time at this pace.
 fn progress_line(progress: Progress, elapsed: Duration) -> String {
-    let Progress { rows, of: total } = progress;
+    let Progress { rows, total_rows: total } = progress;
     let share = rows as f64 / total.max(1) as f64;
     let rest = elapsed.mul_f64((1.0 - share).max(0.0) / share.max(1e-6));
     format!(
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_line_tells_how_far_it_is_and_how_long_the_rest_takes() {
-        let progress = Progress { rows: 250, of: 1000 };
+        let progress = Progress { rows: 250, total_rows: 1000 };
         let line = progress_line(progress, Duration::from_secs(10));
         assert!(line.starts_with("250 of 1,000 rows (25 %), "), "{line}");
         assert!(line.contains(&rough_duration(Duration::from_secs(30))), "{line}");

@@ -70,7 +70,7 @@ pub fn main(stores: &[StoreDef]) -> ExitCode {
 
 /// The program with optional features.
 pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
-    lifeline::hear_of_children();
+    lifeline::receive_child_signals();
     if let Some(begin) = extras.begin {
         begin();
     }
@@ -128,7 +128,7 @@ fn exit_without_command(error: &clap::Error) -> ExitCode {
 
 fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exit> {
     if matches!(command, Command::Hidden(_)) {
-        lifeline::take_name();
+        lifeline::set_process_name();
     }
     match command {
         Command::Run(args) => run::run(stores, extras, *args),
@@ -172,7 +172,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
             Ok(Exit::Success)
         }
         Command::Hidden(HiddenCommand::Library { path }) => {
-            library::answer(&path).map_err(Error::io("telling the stores of", &path))?;
+            library::answer_probe(&path).map_err(Error::io("telling the stores of", &path))?;
             Ok(Exit::Success)
         }
         Command::Hidden(HiddenCommand::Drop { folder }) => clean::drop_namespace(stores, &folder),

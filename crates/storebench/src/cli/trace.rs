@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use storebench_core::trace::{EXACT, Form, Reader, ReaderOptions, Share, Sizes, Summary, TimeUnit};
-use storebench_core::workload::replay::parameters::{ReplayParameters, ask};
+use storebench_core::workload::replay::parameters::{ReplayParameters, reader_options};
 use storebench_host::plan::Plan;
 use storebench_model::error::{Error, Exit, Result};
 use storebench_model::sanitize;
@@ -50,7 +50,7 @@ pub fn read_trace(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     let path_text =
         path_text.ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", path.display())))?;
     print_note(&format!("reading the trace {path_text}"));
-    let Some(summary) = read(&path, ask(&plan.parameters), interrupted)? else {
+    let Some(summary) = read(&path, reader_options(&plan.parameters), interrupted)? else {
         return Err(Error::new(Exit::Interrupted, INTERRUPTED));
     };
     plan.parameters.trace = Some(path_text.to_owned());
@@ -68,7 +68,7 @@ pub fn read_trace(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
 
 /// Whether the trace can be replayed at its speed, and within the time of trials.
 fn check_times(plan: &Plan, work: &ReplayParameters) -> Result<()> {
-    let Some(length) = work.lasts() else { return Ok(()) };
+    let Some(length) = work.duration() else { return Ok(()) };
     if !work.facts.has_times() {
         return Err(Error::bad_value(format!(
             "the trace has no times, so that it can't be played at --speed {}: say --speed max",
@@ -121,7 +121,8 @@ fn summarize(summary: &Summary) -> String {
 pub fn check_same(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
     let Some(work) = ReplayParameters::from_parameters(&plan.parameters) else { return Ok(()) };
     let is_interrupted = || interrupted.load(Ordering::Relaxed);
-    let digest = Reader::open(&work.trace, work.ask).and_then(|reader| reader.digest(&is_interrupted));
+    let reader = Reader::open(&work.trace, work.reader_options);
+    let digest = reader.and_then(|reader| reader.digest(&is_interrupted));
     let Some(digest) = digest.map_err(Error::bad_value)? else {
         return Err(Error::new(Exit::Interrupted, INTERRUPTED));
     };

@@ -58,7 +58,7 @@ pub fn explain(error: &clap::Error) -> Error {
 fn renamed_option(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let old = option.strip_prefix("--")?.replace('-', "_");
-    let new_name = Some(format1::axis_now(&old)).filter(|new_name| *new_name != old)?;
+    let new_name = Some(format1::current_axis_name(&old)).filter(|new_name| *new_name != old)?;
     Some(format!("{option} is called --{} now", new_name.replace('_', "-")))
 }
 

@@ -89,7 +89,7 @@ fn start_sshd(folder: &Scratch, cache: &Path) -> Option<Child> {
         .args([SSHD, "-D", "-e", "-f", &file_path("sshd_config")])
         .stdin(Stdio::null())
         .stderr(Stdio::null());
-    let mut sshd = lifeline::tie(&mut command).spawn().unwrap();
+    let mut sshd = lifeline::tie_to_parent(&mut command).spawn().unwrap();
     for _ in 0..500 {
         if sshd.try_wait().unwrap().is_some() {
             return None;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use rustix::process::Signal;
 use storebench_model::server::running::{Address, URL};
-use storebench_model::server::{DATA, ServerKind, says_which};
+use storebench_model::server::{DATA, ServerKind, identifies_server};
 use storebench_model::store::{
     GivenSettings, Guarantee, OpenOptions, Result, Session, Setting, SettingDef, StoreError, Upkeep,
     expect_taken,
@@ -158,7 +158,7 @@ fn argument_value(name: &str, value: &str) -> String {
 }
 
 fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
-    let names = SETTINGS.iter().map(|def| def.name).filter(|name| !says_which(name));
+    let names = SETTINGS.iter().map(|def| def.name).filter(|name| !identifies_server(name));
     let words: Vec<&[u8]> = ["CONFIG", "GET"].into_iter().chain(names.clone()).map(str::as_bytes).collect();
     let answer = client.run(&words).map_err(|error| match error {
         StoreError::Engine(message) => StoreError::Engine(format!("its settings can't be read: {message}")),

@@ -66,7 +66,7 @@ impl Library {
         let name = file.file_name().unwrap_or_default().display();
         let source = match library::find(file) {
             Ok(found) if AUTHORS.contains(&&*found.sha256) => format!("its authors' build, {name}"),
-            Ok(found) => format!("the library {name}, SHA-256 {}", library::short(&found.sha256)),
+            Ok(found) => format!("the library {name}, SHA-256 {}", library::short_digest(&found.sha256)),
             Err(_) => format!("the library {name}"),
         };
         StoreBuild { source, ..build }

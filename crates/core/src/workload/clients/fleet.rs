@@ -8,7 +8,7 @@ use storebench_model::server::running::ServerNamespace;
 
 use super::clock::{ClockOffset, Ping};
 use super::link::{ClientConnector, ClientLink, ClientTask};
-use super::words::{ClientOrder, ClientReply, ClientResults, ClientRound, RoundResult};
+use super::messages::{ClientOrder, ClientReply, ClientResults, ClientRound, RoundResult};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::spec::Spec;
 use crate::workload::workload_error::WorkloadError;
@@ -58,8 +58,8 @@ pub(crate) struct FleetRound {
     pub counters: Counters,
     /// When all were to start.
     pub began: Instant,
-    /// Each client's first thread, with what it did.
-    pub did: Vec<(usize, RoundResult)>,
+    /// Each client's first thread, with its results.
+    pub client_results: Vec<(usize, RoundResult)>,
 }
 
 impl Fleet {
@@ -121,12 +121,12 @@ impl Fleet {
         counters.took_ns = results.iter().filter_map(|result| result.counters.took_ns).max();
         let elapsed = results.iter().fold(Elapsed::default(), |sum, result| sum.add_later(result.elapsed));
         let elapsed = Elapsed { wall: wall(&results), ..elapsed };
-        let mut did = Vec::with_capacity(results.len());
+        let mut client_results = Vec::with_capacity(results.len());
         for (member, result) in self.members.iter_mut().zip(results) {
             member.add_round(round.phase, phase, is_closed, &result)?;
-            did.push((member.threads.start as usize, result));
+            client_results.push((member.threads.start as usize, result));
         }
-        Ok(FleetRound { elapsed, counters, began, did })
+        Ok(FleetRound { elapsed, counters, began, client_results })
     }
 
     /// Has all start at one moment, each by its own clock.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::words::{ClientOrder, ClientReply};
+use super::messages::{ClientOrder, ClientReply};
 use crate::workload::spec::Spec;
 
 /// The task of a client: which of the trial's threads are its own.

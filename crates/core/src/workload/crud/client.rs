@@ -20,8 +20,8 @@ use crate::measure::limit::allowed_processors;
 use crate::measure::machine_counters::MachineCounters;
 use crate::measure::series::Series;
 use crate::workload::clients::link::ClientWire;
-use crate::workload::clients::words::{
-    ClientOrder, ClientReply, ClientResults, ClientRound, OperationMeasurements, RoundResult, packed,
+use crate::workload::clients::messages::{
+    ClientOrder, ClientReply, ClientResults, ClientRound, OperationMeasurements, RoundResult, pack_bytes,
 };
 use crate::workload::elapsed::{Elapsed, TimedPart};
 use crate::workload::operation::Operation;
@@ -176,7 +176,7 @@ impl Client<'_> {
         };
         let kinds = Operation::ALL.into_iter().map(kind).collect::<Result<_, String>>();
         let (versions, seen_gone) = self.shares.take_versions();
-        let versions = versions.iter().map(|versions| packed(versions)).collect::<Result<_, String>>();
+        let versions = versions.iter().map(|versions| pack_bytes(versions)).collect::<Result<_, String>>();
         Ok(ClientResults {
             kinds: kinds.map_err(WorkloadError::harness)?,
             versions: versions.map_err(WorkloadError::harness)?,

@@ -9,8 +9,8 @@ use storebench_model::server::running::ServerNamespace;
 use super::share::{RecordShare, RoundOrder};
 use super::shared::Shares;
 use crate::workload::bench::Bench;
-use crate::workload::clients::words::{
-    ClientResults, ClientRound, OperationMeasurements, RoundResult, unpacked,
+use crate::workload::clients::messages::{
+    ClientResults, ClientRound, OperationMeasurements, RoundResult, unpack_bytes,
 };
 use crate::workload::clients::{Fleet, FleetRound};
 use crate::workload::driver::{Recorder, UntimedWork};
@@ -43,10 +43,10 @@ pub fn round(
         PhaseWork::Mix(_) => MIX,
     };
     let is_closed = shared.plan.rate == Rate::Closed;
-    let FleetRound { elapsed, counters, began, did } = fleet.round(round, name, is_closed)?;
-    for (first, did) in did {
-        put_results(shares, first, &did).map_err(|why| fleet.error(first, &why))?;
-        let added = shared.series.add_packed(began, &did.seconds);
+    let FleetRound { elapsed, counters, began, client_results } = fleet.round(round, name, is_closed)?;
+    for (first, result) in client_results {
+        put_results(shares, first, &result).map_err(|why| fleet.error(first, &why))?;
+        let added = shared.series.add_packed(began, &result.seconds);
         added.map_err(|why| fleet.error(first, &why))?;
     }
     Ok((elapsed, counters))
@@ -85,7 +85,7 @@ fn take_results(shares: &[Mutex<RecordShare<'_>>], results: &ClientResults) -> R
     }
     for (share, versions) in shares.iter().zip(&results.versions) {
         let mut share = lock_worker(share);
-        share.versions = unpacked(versions, share.versions.len())?;
+        share.versions = unpack_bytes(versions, share.versions.len())?;
     }
     if results.kinds.len() != Operation::ALL.len() {
         return Err("it reported other operations".into());

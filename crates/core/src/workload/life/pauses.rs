@@ -74,7 +74,7 @@ impl<'a> PauseWatch<'a> {
         self.synced_ns = syncs::count_this_thread().ns;
         self.sampled_at = self.clock.now();
         self.next_sample = self.sampled_at + self.interval;
-        if self.pauses.sync_ns.is_none() && syncs::check_counting().is_ok() && !processes::is_there() {
+        if self.pauses.sync_ns.is_none() && syncs::check_counting().is_ok() && !processes::has_servers() {
             self.pauses.sync_ns = Some(0);
         }
         Ok(())

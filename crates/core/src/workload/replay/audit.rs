@@ -13,8 +13,8 @@ use crate::workload::bench::Bench;
 use crate::workload::worker_pool::lock_worker;
 use crate::workload::workload_error::WorkloadError;
 
-use super::feed::player_of;
-use super::fit::Fit;
+use super::feed::player_index;
+use super::key_fitter::KeyFitter;
 use super::followed_keys::ABSENT;
 use super::player::Player;
 use super::values::Values;
@@ -26,7 +26,7 @@ pub fn audit(
     anew: bool,
     records: u64,
     reader: Reader,
-    (fit, values, players): (&mut Fit, &Values, &[Mutex<Player<'_>>]),
+    (fitter, values, players): (&mut KeyFitter, &Values, &[Mutex<Player<'_>>]),
 ) -> Result<Audit, WorkloadError> {
     let (start, reopened) = (Instant::now(), u32::from(anew));
     let mut audit = Audit { records, read_back: 0, seen_gone: 0, removed: 0, reopened, took_ns: 0 };
@@ -41,10 +41,10 @@ pub fn audit(
         if matches!(entry.word.does, TraceOperation::Skip | TraceOperation::Scan) {
             continue;
         }
-        let key = fit.key(entry.key);
+        let key = fitter.fit_key(entry.key);
         let hash = key_hash(key);
-        let mut player = lock_worker(&players[player_of(hash, players.len())]);
-        let Some(written) = player.followed.once_to_read_back(hash) else { continue };
+        let mut player = lock_worker(&players[player_index(hash, players.len())]);
+        let Some(written) = player.followed.start_read_back(hash) else { continue };
         found.clear();
         let is_there = session.get(key, &mut |value| found.extend_from_slice(value)).map_err(store_error)?;
         let is_right = match (is_there, written) {

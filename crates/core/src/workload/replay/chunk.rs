@@ -13,13 +13,13 @@ pub(crate) const CHUNK_OPERATIONS: usize = 128;
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
 
 /// Chunks for each thread: fewer if keys and values are so large that a chunk holds one.
-pub fn chunks(largest: usize) -> usize {
+pub fn chunk_count(largest: usize) -> usize {
     if largest > CHUNK_BYTES { 6 } else { 32 }
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct ReplayStep {
-    pub does: TraceOperation,
+    pub operation: TraceOperation,
     /// In the trace, from 1.
     pub position: u64,
     /// When it is due, in nanoseconds after the first.
@@ -40,7 +40,7 @@ pub struct StepOutcome {
 /// A chunk, whose memory is taken once and kept.
 #[derive(Debug)]
 pub(crate) struct Chunk {
-    pub planned: Vec<ReplayStep>,
+    pub steps: Vec<ReplayStep>,
     pub bytes: Vec<u8>,
     pub outcomes: Vec<StepOutcome>,
 }
@@ -51,7 +51,7 @@ impl Chunk {
         let mut bytes = vec![1; CHUNK_BYTES + largest];
         bytes.clear();
         let empty = ReplayStep {
-            does: TraceOperation::Skip,
+            operation: TraceOperation::Skip,
             position: 1,
             due_ns: 1,
             hash: 1,
@@ -59,26 +59,26 @@ impl Chunk {
             key: 0..1,
             value: 0..1,
         };
-        let mut planned = vec![empty; CHUNK_OPERATIONS];
-        planned.clear();
+        let mut steps = vec![empty; CHUNK_OPERATIONS];
+        steps.clear();
         let outcomes = vec![StepOutcome { ticks: 1, found: true, read_bytes: 1 }; CHUNK_OPERATIONS];
-        Chunk { planned, bytes, outcomes }
+        Chunk { steps, bytes, outcomes }
     }
 
     pub fn clear(&mut self) {
-        self.planned.clear();
+        self.steps.clear();
         self.bytes.clear();
     }
 
     pub fn is_full(&self) -> bool {
-        self.planned.len() >= CHUNK_OPERATIONS || self.bytes.len() >= CHUNK_BYTES
+        self.steps.len() >= CHUNK_OPERATIONS || self.bytes.len() >= CHUNK_BYTES
     }
 }
 
 pub(crate) struct ChunkSender {
     full: SyncSender<Box<Chunk>>,
     empty: Receiver<Box<Chunk>>,
-    at_hand: Option<Box<Chunk>>,
+    current: Option<Box<Chunk>>,
     blocked_ns: Arc<AtomicU64>,
 }
 
@@ -93,24 +93,24 @@ pub(crate) struct ChannelClosed;
 
 /// Both ends, with all chunks. `blocked_ns` adds up, over all channels, how long the reader waited for a thread that is behind.
 pub(crate) fn chunk_channel(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (ChunkSender, ChunkReceiver) {
-    let count = chunks(largest);
+    let count = chunk_count(largest);
     let (full, to_play) = sync_channel(count);
     let (played, empty) = sync_channel(count);
     for _ in 0..count {
         // The receiver is here, and there is room for all.
         let _ = played.send(Box::new(Chunk::new(largest)));
     }
-    let outgoing = ChunkSender { full, empty, at_hand: None, blocked_ns: Arc::clone(blocked_ns) };
+    let outgoing = ChunkSender { full, empty, current: None, blocked_ns: Arc::clone(blocked_ns) };
     (outgoing, ChunkReceiver { full: to_play, empty: played, blocked_ns: Arc::clone(blocked_ns) })
 }
 
 impl ChunkSender {
     /// Waits for a chunk with room for one more. Fails when the thread has ended.
     pub fn chunk(&mut self) -> Result<&mut Chunk, ChannelClosed> {
-        if self.at_hand.as_ref().is_some_and(|chunk| chunk.is_full()) {
+        if self.current.as_ref().is_some_and(|chunk| chunk.is_full()) {
             self.flush()?;
         }
-        let chunk = match self.at_hand.take() {
+        let chunk = match self.current.take() {
             Some(chunk) => chunk,
             None => {
                 let mut chunk = self.wait_for_empty()?;
@@ -118,7 +118,7 @@ impl ChunkSender {
                 chunk
             }
         };
-        Ok(self.at_hand.insert(chunk))
+        Ok(self.current.insert(chunk))
     }
 
     fn wait_for_empty(&self) -> Result<Box<Chunk>, ChannelClosed> {
@@ -136,12 +136,9 @@ impl ChunkSender {
 
     /// Hands over what there is. Fails when the thread has ended.
     pub fn flush(&mut self) -> Result<(), ChannelClosed> {
-        match self.at_hand.take() {
-            Some(chunk) if !chunk.planned.is_empty() => self.full.send(chunk).map_err(|_| ChannelClosed),
-            empty => {
-                self.at_hand = empty;
-                Ok(())
-            }
+        match self.current.take_if(|chunk| !chunk.steps.is_empty()) {
+            Some(chunk) => self.full.send(chunk).map_err(|_| ChannelClosed),
+            None => Ok(()),
         }
     }
 }

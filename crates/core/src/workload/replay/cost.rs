@@ -9,7 +9,7 @@ use crate::measure::probe::Probe;
 use crate::record::pool::pool_bytes;
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 
-use super::chunk::{CHUNK_BYTES, chunks};
+use super::chunk::{CHUNK_BYTES, chunk_count};
 use super::parameters::ReplayParameters;
 
 /// Starting a process, opening, settling and closing a store, in seconds.
@@ -63,7 +63,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let largest = work.facts.largest_value;
     let pool = pool_bytes(case.cell.data(), SizeRange { from: 1, to: largest + 1 }) as f64;
     let thread =
-        chunks(largest as usize) as f64 * (CHUNK_BYTES as f64 + largest as f64) + 2.0 * largest as f64;
+        chunk_count(largest as usize) as f64 * (CHUNK_BYTES as f64 + largest as f64) + 2.0 * largest as f64;
     let records_bytes = 2.0 * case.bytes_in_memory(held_bytes(&work));
     TABLES_BYTES + pool + f64::from(case.cell.threads()) * thread + records_bytes
 }
@@ -80,7 +80,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let write_s = CALL_S + file_s + sync_s;
     let writes = (facts.writes() + facts.remove) as f64;
     let work_s = facts.played() as f64 * CALL_S + writes * write_s + facts.write_bytes as f64 * byte_s;
-    let duration_s = work.lasts().map_or(0.0, |duration| duration.as_secs_f64());
+    let duration_s = work.duration().map_or(0.0, |duration| duration.as_secs_f64());
     let lines_s = (facts.played() + facts.skip) as f64 * LINE_S;
     let loading_s = facts.load_keys as f64 * (CALL_S + file_s) + facts.load_value_bytes as f64 * byte_s;
     let load_s = if work.loads { lines_s + loading_s } else { 0.0 };

@@ -3,16 +3,16 @@
 use crate::trace::{Spread, TraceOperation, key_hash};
 
 use super::chunk::{ChunkSender, ReplayStep};
-use super::fit::Fit;
+use super::key_fitter::KeyFitter;
 use super::parameters::Speed;
 use super::values::Values;
 
 /// In timed replays, operations due within this many nanoseconds are handed over together.
 const SLICE_NS: u64 = 1_000_000;
 
-pub(crate) struct Feed<'a> {
+pub(crate) struct TraceFeed<'a> {
     pub spread: Spread,
-    pub fit: Fit,
+    pub fitter: KeyFitter,
     pub values: &'a Values,
     pub senders: Vec<ChunkSender>,
     pub speed: Speed,
@@ -20,15 +20,15 @@ pub(crate) struct Feed<'a> {
 
 pub(crate) struct FeedOutcome {
     pub spread: Spread,
-    pub fit: Fit,
+    pub fitter: KeyFitter,
     /// In nanoseconds after the first.
     pub last_due_ns: u64,
 }
 
-impl Feed<'_> {
+impl TraceFeed<'_> {
     /// Reads the trace. Ends early, without an error, when a thread that plays has ended.
     pub fn run(self) -> Result<FeedOutcome, String> {
-        let Feed { mut spread, mut fit, values, mut senders, speed } = self;
+        let TraceFeed { mut spread, mut fitter, values, mut senders, speed } = self;
         let (mut slice_ns, mut last_due_ns) = (0, 0);
         while let Some(entry) = spread.next_entry()? {
             if entry.word.does == TraceOperation::Skip {
@@ -46,10 +46,10 @@ impl Feed<'_> {
             }
             last_due_ns = due_ns;
             let is_scan = entry.word.does == TraceOperation::Scan;
-            let key = if is_scan { fit.start(entry.key) } else { fit.key(entry.key) };
+            let key = if is_scan { fitter.fit_scan_start(entry.key) } else { fitter.fit_key(entry.key) };
             let size = entry.size.unwrap_or_default() as usize;
             let hash = key_hash(key);
-            let player = player_of(hash, senders.len());
+            let player = player_index(hash, senders.len());
             let Ok(chunk) = senders[player].chunk() else { break };
             let start = chunk.bytes.len();
             chunk.bytes.extend_from_slice(key);
@@ -57,8 +57,8 @@ impl Feed<'_> {
             if entry.word.does.writes() {
                 values.append(hash, entry.position, size, &mut chunk.bytes);
             }
-            chunk.planned.push(ReplayStep {
-                does: entry.word.does,
+            chunk.steps.push(ReplayStep {
+                operation: entry.word.does,
                 position: entry.position,
                 due_ns,
                 hash,
@@ -69,10 +69,10 @@ impl Feed<'_> {
         }
         // A thread that plays may have ended.
         let _ = senders.iter_mut().try_for_each(ChunkSender::flush);
-        Ok(FeedOutcome { spread, fit, last_due_ns })
+        Ok(FeedOutcome { spread, fitter, last_due_ns })
     }
 }
 
-pub(crate) fn player_of(hash: u64, players: usize) -> usize {
+pub(crate) fn player_index(hash: u64, players: usize) -> usize {
     (hash >> 32) as usize % players
 }

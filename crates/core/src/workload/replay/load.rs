@@ -11,7 +11,7 @@ use crate::workload::parameter::AfterLoad;
 use crate::workload::sync_check::AcknowledgedWrites;
 use crate::workload::workload_error::WorkloadError;
 
-use super::fit::Fit;
+use super::key_fitter::KeyFitter;
 use super::values::{LOADED, Values};
 
 /// Places of the table, and how many are used at most.
@@ -87,12 +87,11 @@ impl Loader {
         &mut self,
         reader: Reader,
         session: &mut dyn Session,
-        fit: &mut Fit,
+        fitter: &mut KeyFitter,
         values: &Values,
         acknowledged: &mut Vec<AcknowledgedWrites>,
     ) -> Result<(Reader, Load, WrittenRecords), WorkloadError> {
         let Loader { table, passes, unknown_bytes, batch, after_load } = self;
-        table.clear();
         let (mut next_reader, mut pass) = (Some(reader.rewind().map_err(WorkloadError::harness)?), 0);
         let fill = |batch: &mut Batch| {
             while pass < *passes
@@ -110,7 +109,7 @@ impl Loader {
                 if matches!(does, TraceOperation::Skip | TraceOperation::Scan) {
                     continue;
                 }
-                let key = fit.key(entry.key);
+                let key = fitter.fit_key(entry.key);
                 let hash = key_hash(key);
                 if (hash >> 24) % *passes == pass && table.add(hash)? && does.needs_key() {
                     let length = entry.size.unwrap_or(*unknown_bytes) as usize;

@@ -65,8 +65,8 @@ as_text!(ReplayLoad);
 pub struct ReplayParameters {
     /// The trace's file.
     pub trace: PathBuf,
-    /// The questions that its reader is asked.
-    pub ask: ReaderOptions,
+    /// The options of its reader.
+    pub reader_options: ReaderOptions,
     /// The facts about it.
     pub facts: Facts,
     /// The speed at which it is played.
@@ -77,8 +77,8 @@ pub struct ReplayParameters {
     pub after_load: AfterLoad,
 }
 
-/// What parameters ask of the trace's reader.
-pub fn ask(parameters: &Parameters) -> ReaderOptions {
+/// The options that parameters give for the trace's reader.
+pub fn reader_options(parameters: &Parameters) -> ReaderOptions {
     let unit_ns = parameters.trace_time_unit.map(TimeUnit::ns);
     ReaderOptions { form: parameters.trace_format, limit: parameters.limit.map(|count| count.0), unit_ns }
 }
@@ -89,7 +89,7 @@ impl ReplayParameters {
         let facts = parameters.trace_facts.clone()?;
         Some(ReplayParameters {
             trace: PathBuf::from(parameters.trace.as_ref()?),
-            ask: ReaderOptions { form: Some(facts.form), ..ask(parameters) },
+            reader_options: ReaderOptions { form: Some(facts.form), ..reader_options(parameters) },
             facts,
             speed: parameters.speed.unwrap_or(Speed::Max),
             loads: parameters.load != Some(ReplayLoad::Nothing),
@@ -98,7 +98,7 @@ impl ReplayParameters {
     }
 
     /// The time that the trace lasts at its speed; `None` as fast as it goes.
-    pub fn lasts(&self) -> Option<Duration> {
+    pub fn duration(&self) -> Option<Duration> {
         match self.speed {
             Speed::Max => None,
             Speed::Times(times) => Some(Duration::from_nanos((self.facts.span_ns as f64 / times) as u64)),
@@ -107,6 +107,6 @@ impl ReplayParameters {
 
     /// Whether the facts are of just what is played: in a trial of settings, less is.
     pub fn is_whole(&self) -> bool {
-        self.ask.limit.unwrap_or_default() == self.facts.limit
+        self.reader_options.limit.unwrap_or_default() == self.facts.limit
     }
 }

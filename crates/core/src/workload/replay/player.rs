@@ -3,13 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use storebench_model::result::WrittenRecords;
-use storebench_model::store::{Result as StoreResult, Session};
+use storebench_model::sanitize::quoted;
+use storebench_model::store::{Result as StoreResult, Session, StoreError};
 use storebench_model::words::words;
 
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
 use crate::measure::series::{Seconds, Series};
-use crate::trace::{Form, TraceOperation, family_of};
+use crate::trace::{Facts, Form, TraceOperation, family_of, key_hash};
 use crate::workload::batch::touched;
 use crate::workload::elapsed::TimedPart;
 use crate::workload::pacer::wait_until;
@@ -21,7 +22,7 @@ use crate::workload::workload_error::WorkloadError;
 use super::chunk::{Chunk, ChunkReceiver, ReplayStep, StepOutcome};
 use super::followed_keys::{ABSENT, FollowedKeys};
 use super::parameters::{ReplayParameters, Speed};
-use super::values::{HEAD, LOADED, Values};
+use super::values::{HEAD_BYTES, LOADED, Values};
 
 /// Operations that are measured separately: gets that find their key, gets that don't, and the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
@@ -38,8 +39,8 @@ pub enum ReplayKind {
 words!(ReplayKind, all);
 
 impl ReplayKind {
-    pub fn from_operation(does: TraceOperation, found: bool) -> ReplayKind {
-        match does {
+    pub fn from_operation(operation: TraceOperation, found: bool) -> ReplayKind {
+        match operation {
             TraceOperation::Get if !found => ReplayKind::Miss,
             TraceOperation::Get | TraceOperation::Skip => ReplayKind::Get,
             TraceOperation::Set => ReplayKind::Set,
@@ -47,6 +48,14 @@ impl ReplayKind {
             TraceOperation::Remove => ReplayKind::Remove,
             TraceOperation::Scan => ReplayKind::Scan,
         }
+    }
+
+    /// The most frequent operation of a trace.
+    pub(crate) fn most_frequent(facts: &Facts) -> ReplayKind {
+        use TraceOperation::{Get, Modify, Remove, Scan, Set};
+        let most_frequent =
+            [Get, Set, Modify, Remove, Scan].into_iter().max_by_key(|operation| facts.count(*operation));
+        most_frequent.map_or(ReplayKind::Get, |operation| ReplayKind::from_operation(operation, true))
     }
 }
 
@@ -56,7 +65,8 @@ const LEAD_NS: f64 = 4_000_000.0;
 pub struct ReplayTally {
     pub recorder: Recorder<{ ReplayKind::ALL.len() }>,
     pub written: WrittenRecords,
-    pub fresh_writes: u64,
+    /// Writes whose values differ from all others, so that each changes the store.
+    pub distinct_writes: u64,
     /// Values too short to show which write they are from.
     pub short_reads: u64,
 }
@@ -66,7 +76,7 @@ impl ReplayTally {
         Ok(ReplayTally {
             recorder: Recorder::new()?,
             written: WrittenRecords::default(),
-            fresh_writes: 0,
+            distinct_writes: 0,
             short_reads: 0,
         })
     }
@@ -74,7 +84,7 @@ impl ReplayTally {
     pub fn merge(&mut self, other: &ReplayTally) -> Result<(), String> {
         self.recorder.merge(&other.recorder)?;
         self.written = self.written.plus(other.written);
-        self.fresh_writes += other.fresh_writes;
+        self.distinct_writes += other.distinct_writes;
         self.short_reads += other.short_reads;
         Ok(())
     }
@@ -112,18 +122,18 @@ struct ReadBuffer {
 
 impl ReadBuffer {
     #[inline(always)]
-    fn value(&mut self, value: &[u8]) {
+    fn copy_value(&mut self, value: &[u8]) {
         self.value.clear();
         self.value.extend_from_slice(value);
     }
 
     /// Keeps the first record of a scan for the check; every value is read.
     #[inline(always)]
-    fn record(&mut self, key: &[u8], value: &[u8]) {
+    fn add_record(&mut self, key: &[u8], value: &[u8]) {
         if self.records == 0 {
             self.key.clear();
             self.key.extend_from_slice(key);
-            self.value(value);
+            self.copy_value(value);
         } else {
             std::hint::black_box(value.iter().step_by(64).fold(0_u8, |sum, byte| sum.wrapping_add(*byte)));
         }
@@ -139,7 +149,6 @@ impl<'a> Player<'a> {
         (clock, values): (&'a Clock, &'a Values),
         (thread, incoming): (usize, ChunkReceiver),
         checks_reads: bool,
-        main: ReplayKind,
     ) -> Result<Player<'a>, String> {
         let (key, value) = (touched(facts.longest_key.max(64)), touched(facts.largest_value + 1));
         let ends_with_family = facts.form == Form::RocksDb;
@@ -151,7 +160,7 @@ impl<'a> Player<'a> {
             values,
             checks_reads,
             first_version: if *loads { LOADED } else { ABSENT },
-            main,
+            main: ReplayKind::most_frequent(facts),
             tally: ReplayTally::new()?,
             followed: FollowedKeys::new(),
             read_buffer: ReadBuffer { key, value, records: 0, scanned_bytes: 0, ends_with_family },
@@ -181,9 +190,9 @@ impl<'a> Player<'a> {
                 Ok(chunk) => chunk,
                 Err(_) => {
                     let Ok(chunk) = incoming.full.recv() else { break };
-                    if let Some(first) = chunk.planned.first().filter(|_| timed) {
+                    if let Some(first) = chunk.steps.first().filter(|_| timed) {
                         // A delay of the reader makes no operation late, unless it waited for a thread whose store was behind.
-                        let due = moment(self.clock, start, first);
+                        let due = due_ticks(self.clock, start, first);
                         let delay = self.clock.now().saturating_sub(due.max(waits_from));
                         let blocked_ns = incoming.blocked_ns() - blocked_ns;
                         let delay = delay.saturating_sub(self.clock.ticks(blocked_ns as f64) as u64);
@@ -209,41 +218,41 @@ impl<'a> Player<'a> {
         chunk: &mut Chunk,
         schedule: Option<(u64, &AtomicBool)>,
     ) -> Result<(), WorkloadError> {
-        let Chunk { planned, bytes, outcomes } = chunk;
-        for (planned, outcome) in planned.iter().zip(outcomes.iter_mut()) {
-            let (key, value) = (&bytes[planned.key.clone()], &bytes[planned.value.clone()]);
+        let Chunk { steps, bytes, outcomes } = chunk;
+        for (step, outcome) in steps.iter().zip(outcomes.iter_mut()) {
+            let (key, value) = (&bytes[step.key.clone()], &bytes[step.value.clone()]);
             let start = match schedule {
                 Some((first, stopped)) => {
-                    let due = moment(self.clock, first, planned);
+                    let due = due_ticks(self.clock, first, step);
                     wait_until(self.clock, due, stopped);
                     due
                 }
                 None => self.clock.now(),
             };
-            let result = call(session, planned, key, value, &mut self.read_buffer);
+            let result = call_store(session, step, key, value, &mut self.read_buffer);
             let end = self.clock.now();
-            let found = result.map_err(|error| store_error(planned, key, &error))?;
+            let found = result.map_err(|error| store_error(step, key, &error))?;
             *outcome = StepOutcome { ticks: end.saturating_sub(start), found, read_bytes: 0 };
             if self.checks_reads {
-                self.check(session, planned, key, outcome)?;
+                self.check(session, step, key, outcome)?;
             }
         }
-        for (planned, outcome) in planned.iter().zip(outcomes.iter()) {
-            self.record(planned, outcome);
+        for (step, outcome) in steps.iter().zip(outcomes.iter()) {
+            self.record(step, outcome);
         }
         Ok(())
     }
 
-    fn record(&mut self, planned: &ReplayStep, outcome: &StepOutcome) {
-        let kind = ReplayKind::from_operation(planned.does, outcome.found) as usize;
+    fn record(&mut self, step: &ReplayStep, outcome: &StepOutcome) {
+        let kind = ReplayKind::from_operation(step.operation, outcome.found) as usize;
         let tally = &mut self.tally;
         tally.recorder.record(kind, self.clock.nanoseconds(0, outcome.ticks).max(1));
-        let value_bytes = planned.value.len() as u64;
+        let value_bytes = step.value.len() as u64;
         tally.recorder.kind_record_mut(kind).value_bytes += value_bytes + outcome.read_bytes;
-        if planned.does.writes() {
-            let key_bytes = planned.key.len() as u64;
+        if step.operation.writes() {
+            let key_bytes = step.key.len() as u64;
             tally.written = tally.written.plus(WrittenRecords { records: 1, key_bytes, value_bytes });
-            tally.fresh_writes += u64::from(value_bytes >= HEAD as u64);
+            tally.distinct_writes += u64::from(value_bytes >= HEAD_BYTES as u64);
         }
     }
 
@@ -251,33 +260,34 @@ impl<'a> Player<'a> {
     fn check(
         &mut self,
         session: &dyn Session,
-        planned: &ReplayStep,
+        step: &ReplayStep,
         key: &[u8],
         outcome: &mut StepOutcome,
     ) -> Result<(), WorkloadError> {
-        match planned.does {
-            TraceOperation::Scan => return self.check_scan(planned, key, outcome),
+        match step.operation {
+            TraceOperation::Scan => return self.check_scan(step, key, outcome),
             TraceOperation::Get | TraceOperation::Modify => {
                 // After the write of a modify, the session's own copy is of no use.
-                let copied = session.copied().filter(|_| planned.does == TraceOperation::Get);
+                let copied = session.copied().filter(|_| step.operation == TraceOperation::Get);
                 let value = copied.unwrap_or(&self.read_buffer.value);
                 outcome.read_bytes = if outcome.found { value.len() as u64 } else { 0 };
                 let scratch = &mut self.scratch;
-                let written = outcome.found.then(|| self.values.check(planned.hash, value, scratch));
-                let wrong = |()| wrong_data(planned, key, "is not what was written under this key");
-                self.check_version(planned, key, written.transpose().map_err(wrong)?)?;
+                let written = outcome.found.then(|| self.values.check(step.hash, value, scratch));
+                let wrong = |()| wrong_data(step, key, "is not what was written under this key");
+                self.check_version(step, key, written.transpose().map_err(wrong)?)?;
             }
             TraceOperation::Set | TraceOperation::Remove | TraceOperation::Skip => {
-                // It may be followed from now on.
-                let expected = self.followed.last_write(planned.hash, self.first_version);
+                        let expected = self.followed.follow_key(step.hash, self.first_version);
                 if !outcome.found && expected.is_some_and(|expected| expected != ABSENT) {
-                    return Err(wrong_data(planned, key, "is missing, but was to be removed"));
+                    return Err(wrong_data(step, key, "is missing, but was to be removed"));
                 }
             }
         }
-        match planned.does {
-            TraceOperation::Set | TraceOperation::Modify => self.followed.set(planned.hash, planned.position),
-            TraceOperation::Remove => self.followed.set(planned.hash, ABSENT),
+        match step.operation {
+            TraceOperation::Set | TraceOperation::Modify => {
+                self.followed.note_write(step.hash, step.position);
+            }
+            TraceOperation::Remove => self.followed.note_write(step.hash, ABSENT),
             TraceOperation::Get | TraceOperation::Scan | TraceOperation::Skip => {}
         }
         Ok(())
@@ -286,27 +296,27 @@ impl<'a> Player<'a> {
     /// Checks a read; `written` is the position in the value, if there was one and it is long enough.
     fn check_version(
         &mut self,
-        planned: &ReplayStep,
+        step: &ReplayStep,
         key: &[u8],
         written: Option<Option<u64>>,
     ) -> Result<(), WorkloadError> {
-        let expected = self.followed.last_write(planned.hash, self.first_version);
+        let expected = self.followed.follow_key(step.hash, self.first_version);
         match (written, expected) {
-            (None, Some(expected)) if expected != ABSENT => Err(wrong_data(planned, key, "is missing")),
+            (None, Some(expected)) if expected != ABSENT => Err(wrong_data(step, key, "is missing")),
             (None, _) => Ok(()),
             (Some(_), Some(ABSENT)) => {
-                Err(wrong_data(planned, key, "is there, though it was removed or never written"))
+                Err(wrong_data(step, key, "is there, though it was removed or never written"))
             }
             (Some(None), _) => {
                 self.tally.short_reads += 1;
                 Ok(())
             }
-            (Some(Some(found)), _) if found >= planned.position => {
-                Err(wrong_data(planned, key, "is from a later write"))
+            (Some(Some(found)), _) if found >= step.position => {
+                Err(wrong_data(step, key, "is from a later write"))
             }
             (Some(Some(found)), Some(expected)) if found != expected => {
                 let fault = format!("is operation {found}'s, but operation {expected} wrote it last");
-                Err(wrong_data(planned, key, &fault))
+                Err(wrong_data(step, key, &fault))
             }
             (Some(Some(_)), _) => Ok(()),
         }
@@ -314,20 +324,20 @@ impl<'a> Player<'a> {
 
     fn check_scan(
         &mut self,
-        planned: &ReplayStep,
+        step: &ReplayStep,
         key: &[u8],
         outcome: &mut StepOutcome,
     ) -> Result<(), WorkloadError> {
         let ReadBuffer { key: first, value, records, scanned_bytes, .. } = &self.read_buffer;
-        if *records > planned.records {
-            return Err(wrong_data(planned, key, "was followed by more records than the scan asked for"));
+        if *records > step.records {
+            return Err(wrong_data(step, key, "was followed by more records than the scan asked for"));
         }
         if *records > 0 {
-            let hash = crate::trace::key_hash(first);
+            let hash = key_hash(first);
             let is_right =
                 first.as_slice() >= key && self.values.check(hash, value, &mut self.scratch).is_ok();
             if !is_right {
-                return Err(wrong_data(planned, key, "or the first one after it is not what was written"));
+                return Err(wrong_data(step, key, "or the first one after it is not what was written"));
             }
             outcome.read_bytes = *scanned_bytes;
         }
@@ -357,33 +367,32 @@ impl<'s> Worker<dyn Session + '_, &'s Series> for Player<'_> {
     }
 }
 
-/// When a step is due, `first` being the first one's moment, by the clock.
+/// When a step is due by the clock, if the first one is due at `first`.
 #[inline(always)]
-fn moment(clock: &Clock, first: u64, planned: &ReplayStep) -> u64 {
-    first + clock.ticks(planned.due_ns as f64) as u64
+fn due_ticks(clock: &Clock, first: u64, step: &ReplayStep) -> u64 {
+    first + clock.ticks(step.due_ns as f64) as u64
 }
 
 /// The store's call, or the two of a modify; gives whether the key was there.
 #[inline(always)]
-fn call(
+fn call_store(
     session: &mut dyn Session,
-    planned: &ReplayStep,
+    step: &ReplayStep,
     key: &[u8],
     value: &[u8],
     read_buffer: &mut ReadBuffer,
 ) -> StoreResult<bool> {
-    use storebench_model::store::StoreError::Missing;
-    match planned.does {
+    match step.operation {
         TraceOperation::Get if session.copied().is_some() => session.get(key, &mut |_| ()),
-        TraceOperation::Get => session.get(key, &mut |value| read_buffer.value(value)),
+        TraceOperation::Get => session.get(key, &mut |value| read_buffer.copy_value(value)),
         TraceOperation::Set => session.set(key, value).map(|()| true),
         TraceOperation::Modify => {
-            let found = session.get(key, &mut |value| read_buffer.value(value))?;
+            let found = session.get(key, &mut |value| read_buffer.copy_value(value))?;
             session.set(key, value).map(|()| found)
         }
         TraceOperation::Remove => match session.remove(key) {
             Ok(()) => Ok(true),
-            Err(Missing) => Ok(false),
+            Err(StoreError::Missing) => Ok(false),
             Err(error) => Err(error),
         },
         TraceOperation::Scan => {
@@ -391,10 +400,10 @@ fn call(
             let family = read_buffer.ends_with_family.then(|| family_of(key));
             let mut visit = |key: &[u8], value: &[u8]| {
                 if family.is_none_or(|family| family == family_of(key)) {
-                    read_buffer.record(key, value);
+                    read_buffer.add_record(key, value);
                 }
             };
-            session.scan(key, planned.records, &mut visit)?;
+            session.scan(key, step.records, &mut visit)?;
             Ok(read_buffer.records > 0)
         }
         TraceOperation::Skip => Ok(false),
@@ -402,20 +411,16 @@ fn call(
 }
 
 #[cold]
-fn store_error(
-    planned: &ReplayStep,
-    key: &[u8],
-    error: &storebench_model::store::StoreError,
-) -> WorkloadError {
-    WorkloadError::store(&format!("{} of {}", planned.does.name(), describe_operation(planned, key)), error)
+fn store_error(step: &ReplayStep, key: &[u8], error: &StoreError) -> WorkloadError {
+    WorkloadError::store(&format!("{} of {}", step.operation.name(), describe_operation(step, key)), error)
 }
 
 #[cold]
-fn wrong_data(planned: &ReplayStep, key: &[u8], fault: &str) -> WorkloadError {
-    WorkloadError::wrong_data(format!("the value of {} {fault}", describe_operation(planned, key)))
+fn wrong_data(step: &ReplayStep, key: &[u8], fault: &str) -> WorkloadError {
+    WorkloadError::wrong_data(format!("the value of {} {fault}", describe_operation(step, key)))
 }
 
-fn describe_operation(planned: &ReplayStep, key: &[u8]) -> String {
+fn describe_operation(step: &ReplayStep, key: &[u8]) -> String {
     let key: String = String::from_utf8_lossy(key).chars().take(80).collect();
-    format!("key {} (operation {} of the trace)", storebench_model::sanitize::quoted(&key), planned.position)
+    format!("key {} (operation {} of the trace)", quoted(&key), step.position)
 }

@@ -11,7 +11,7 @@ use storebench_model::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 
 use super::*;
 use crate::trace::synthetic::{CLUSTER_14, TraceTraits, ZIPPYDB};
-use crate::trace::{ReaderOptions, Summary};
+use crate::trace::Summary;
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
 
@@ -31,8 +31,8 @@ fn play(
     for (name, value) in [("trace", path.to_str().unwrap())].iter().chain(parameters) {
         all_parameters.set(name, value).unwrap();
     }
-    let ask = ReaderOptions { limit: all_parameters.limit.map(|count| count.0), ..ReaderOptions::default() };
-    let summary = Summary::read(&path, ask, &|| false).unwrap().unwrap();
+    let options = parameters::reader_options(&all_parameters);
+    let summary = Summary::read(&path, options, &|| false).unwrap().unwrap();
     all_parameters.set("trace_facts", &summary.facts.to_string()).unwrap();
     let cell = Cell::new(store.name).with(Axis::THREADS, Axis::THREADS.read(threads).unwrap());
     let spec = Spec::unwatched(cell, directory, "replay".parse().unwrap(), all_parameters);
@@ -123,7 +123,7 @@ fn made_traces_are_played_whole_and_read_back() {
 }
 
 /// `memory`, with a fault.
-struct Planted {
+struct FaultyStore {
     inner: Box<dyn Store>,
     fault: Fault,
     writes: AtomicU64,
@@ -139,29 +139,29 @@ enum Fault {
 
 const STALL: Duration = Duration::from_millis(300);
 
-fn planted(fault: Fault) -> StoreDef {
-    let open: OpenFn = Box::leak(Box::new(move |options: &OpenOptions<'_>| open(options, fault)));
+fn faulty_store(fault: Fault) -> StoreDef {
+    let open: OpenFn = Box::leak(Box::new(move |options: &OpenOptions<'_>| open_faulty(options, fault)));
     StoreDef { open: Ok(open), ..MEMORY }
 }
 
-fn open(options: &OpenOptions<'_>, fault: Fault) -> StoreResult<Box<dyn Store>> {
+fn open_faulty(options: &OpenOptions<'_>, fault: Fault) -> StoreResult<Box<dyn Store>> {
     let inner = (MEMORY.open.unwrap())(options)?;
-    Ok(Box::new(Planted { inner, fault, writes: AtomicU64::new(0) }))
+    Ok(Box::new(FaultyStore { inner, fault, writes: AtomicU64::new(0) }))
 }
 
-impl Store for Planted {
+impl Store for FaultyStore {
     fn session(&self) -> StoreResult<Box<dyn Session + '_>> {
-        Ok(Box::new(PlantedSession { inner: self.inner.session()?, store: self }))
+        Ok(Box::new(FaultySession { inner: self.inner.session()?, store: self }))
     }
     storebench_model::pass_on!(inner: guarantee, count, settle, settings, close);
 }
 
-struct PlantedSession<'a> {
+struct FaultySession<'a> {
     inner: Box<dyn Session + 'a>,
-    store: &'a Planted,
+    store: &'a FaultyStore,
 }
 
-impl Session for PlantedSession<'_> {
+impl Session for FaultySession<'_> {
     storebench_model::pass_on!(inner: insert, insert_batch);
     fn update(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
         let writes = self.store.writes.fetch_add(1, Ordering::Relaxed);
@@ -189,7 +189,7 @@ fn a_planted_stall_shows_in_all_that_was_due_meanwhile() {
     // Twenty sets, each ten milliseconds after the one before; the first operation stalls.
     let sets: String = (1..=20).map(|n| format!("{:.3},set,key{n},100\n", f64::from(n) / 100.0)).collect();
     let text = format!("0,get,stall,100\n{sets}");
-    let measured = play(planted(Fault::Stalls), &text, "1", &[("speed", "1")]).unwrap();
+    let measured = play(faulty_store(Fault::Stalls), &text, "1", &[("speed", "1")]).unwrap();
     let set = measured.operation("set").unwrap();
     let stood_still_ns = 1_000 * statistic(&measured, "schedule_stood_still_us");
     // The n-th was due after 10 n ms and had to wait until the stall was over: 290 + 280 + ... + 100 ms, without the harness's
@@ -198,7 +198,7 @@ fn a_planted_stall_shows_in_all_that_was_due_meanwhile() {
     assert!(set.sum_ns + 20 * stood_still_ns >= waited_ns, "{} {stood_still_ns}", set.sum_ns);
     assert!(set.latency.max_ns + stood_still_ns >= 290_000_000);
     // As fast as it goes, nothing waits for another.
-    let measured = play(planted(Fault::Stalls), &text, "1", &[]).unwrap();
+    let measured = play(faulty_store(Fault::Stalls), &text, "1", &[]).unwrap();
     assert!(measured.operation("get").unwrap().sum_ns >= STALL.as_nanos() as u64);
     let set = measured.operation("set").unwrap();
     assert_eq!((set.count, set.rate_over_ns), (20, None));
@@ -233,7 +233,7 @@ fn planted_faults_are_found() {
         // A lost update shows when it is read back.
         (Fault::LosesAWrite, stale.as_str(), ["", "operation 6 of the trace"]),
     ] {
-        let Err(TrialError::Failed(stop)) = play(planted(fault), text, "1", &[]) else {
+        let Err(TrialError::Failed(stop)) = play(faulty_store(fault), text, "1", &[]) else {
             panic!("{fault:?} passed")
         };
         assert_eq!(stop.failure, Failure::WrongData, "{fault:?}");

@@ -8,24 +8,24 @@ use storebench_model::result::{
     Counters, Load, Measurements, OVERALL, OperationResult, SPACE, SeriesPoint, StoredRecords, Warning,
     WrittenRecords,
 };
-use storebench_model::store::{Capabilities, Setting};
+use storebench_model::store::{Capabilities, Setting, Store};
 
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::series::Series;
-use crate::trace::{Facts, Reader, Spread, TraceOperation};
+use crate::trace::{Facts, Reader, Spread};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::recorder::Record;
-use crate::workload::spec::{Spec, TrialContext, TrialError};
-use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
+use crate::workload::spec::{TrialContext, TrialError};
+use crate::workload::store_trial::{StoreTrial, find, offered_guarantee};
 use crate::workload::sync_check::AcknowledgedWrites;
 use crate::workload::worker_pool::{self, lock_worker};
 use crate::workload::workload_error::WorkloadError;
 
 use super::audit::audit;
 use super::chunk::chunk_channel;
-use super::feed::{Feed, FeedOutcome};
-use super::fit::Fit;
+use super::feed::{FeedOutcome, TraceFeed};
+use super::key_fitter::KeyFitter;
 use super::load::Loader;
 use super::parameters::{ReplayParameters, Speed};
 use super::player::{Player, ReplayKind, ReplayTally};
@@ -35,158 +35,111 @@ use super::{BEHIND_US, SPEED_REACHED};
 /// Runs the trial.
 pub fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *context;
-    let (store, open) = find(stores, spec.cell.store())?;
-    let promised = offered_guarantee(store, &spec.cell)?;
+    let (store, opener) = find(stores, spec.cell.store())?;
+    let guarantee = offered_guarantee(store, &spec.cell)?;
     let work = ReplayParameters::from_parameters(&spec.parameters)
         .ok_or_else(|| TrialError::harness("no trace was looked at"))?;
+    let ReplayParameters { trace, reader_options, facts, speed, .. } = &work;
     let Capabilities { keeps, persists, .. } = store.capabilities;
+    // All of the harness's memory is taken before the store is opened.
     let clock = Clock::new();
-    let values = Values::new(spec.cell.data(), spec.seed, work.facts.largest_value);
-    let mut prepared = PreparedReplay::new(&work, spec, &store.capabilities, &clock, &values)?;
-    let options = spec.options(spec.cell.threads().into());
-    let mut trial = StoreTrial::open((store, open), options, Some(promised), spec)?;
-    let (load, loaded) = prepared.load(&trial)?;
-    let (feed_outcome, conditions) = prepared.play(&trial)?;
-    trial.worked()?;
-    let stored = stored(&work);
-    let is_counted = keeps && work.is_whole() && work.facts.one_in == 1;
-    let mut trial = trial.finish(&prepared.acknowledged, is_counted.then_some(stored.records))?;
-    let changed_keys = feed_outcome.fit.changed;
-    check_digest(&work, feed_outcome)?;
-    let tally = prepared.tally()?;
-    let mut read_back = |bench: &mut _, anew| {
-        let PreparedReplay { reader, fit, players, .. } = &mut prepared;
-        let reader = reader.take().ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
-        audit(bench, anew, stored.records, reader, (fit, &values, &*players))
+    let values = Values::new(spec.cell.data(), spec.seed, facts.largest_value);
+    let threads = spec.cell.threads() as usize;
+    let mut fitter = KeyFitter::new(&store.capabilities, facts.longest_key as usize);
+    let spread = Spread::open(trace, *reader_options, *speed != Speed::Max && facts.has_whole_seconds());
+    let spread = spread.map_err(TrialError::harness)?;
+    let (largest, blocked_ns) = (facts.longest_key.max(64) + facts.largest_value, Arc::default());
+    let (senders, receivers): (_, Vec<_>) =
+        (0..threads).map(|_| chunk_channel(largest as usize, &blocked_ns)).unzip();
+    let feed = TraceFeed { spread, fitter: fitter.clone(), values: &values, senders, speed: *speed };
+    let reader = Reader::open(trace, *reader_options).and_then(Reader::warmed_up);
+    let mut reader = reader.map_err(TrialError::harness)?;
+    let mut loader = work.loads.then(|| Loader::new(facts, work.after_load));
+    let player = |receiver| Player::new(&work, (&clock, &values), receiver, keeps).map(Mutex::new);
+    let players = receivers.into_iter().enumerate().map(player).collect::<Result<Vec<_>, _>>();
+    let players = players.map_err(TrialError::harness)?;
+    let series = Series::new(threads).map_err(TrialError::harness)?;
+    let mut acknowledged = Vec::with_capacity(4);
+    let options = spec.options(threads as u64);
+    let mut trial = StoreTrial::open((store, opener), options, Some(guarantee), spec)?;
+    let (mut load, mut loaded) = (Load::default(), WrittenRecords::default());
+    if let Some(loader) = &mut loader {
+        let mut session = worker_pool::session(trial.bench.store()?)?;
+        (reader, load, loaded) =
+            loader.load(reader, session.as_mut(), &mut fitter, &values, &mut acknowledged)?;
+    }
+    let (feed_outcome, elapsed, counters) = play(feed, &players, trial.bench.store()?, &clock, &series)?;
+    let writes = players.iter().map(|player| lock_worker(player).tally.distinct_writes).sum();
+    AcknowledgedWrites::new("writes of the trace", writes, threads as u64, &counters).note(&mut acknowledged);
+    let played = PlayedTrace {
+        elapsed,
+        threads: threads as u64,
+        last_due: (*speed != Speed::Max).then(|| Duration::from_nanos(feed_outcome.last_due_ns)),
+        series: series.finish(),
+        counters,
+        main: ReplayKind::most_frequent(facts),
     };
-    let audit_open = (keeps && !persists).then(|| read_back(&mut trial.bench, false)).transpose()?;
-    trial.close()?;
-    let SettledTrial { mut bench, mut measured } = trial;
-    let audit_anew = (keeps && persists).then(|| read_back(&mut bench, true)).transpose()?;
-    let operations = conditions.operations(&tally)?;
-    measured.statistics.extend(conditions.statistics(&work.facts, &tally, changed_keys));
+    trial.worked()?;
+    let stored = stored_records(&work);
+    let is_counted = keeps && work.is_whole() && facts.one_in == 1;
+    let mut trial = trial.finish(&acknowledged, is_counted.then_some(stored.records))?;
+    let changed_keys = feed_outcome.fitter.changed_keys;
+    check_digest(&work, feed_outcome)?;
+    let mut tally = ReplayTally::new().map_err(TrialError::harness)?;
+    for player in &players {
+        tally.merge(&lock_worker(player).tally).map_err(TrialError::harness)?;
+    }
+    // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
+    if persists {
+        trial.close()?;
+    }
+    let read_back = || {
+        audit(&mut trial.bench, persists, stored.records, reader, (&mut fitter, &values, players.as_slice()))
+    };
+    let audit = keeps.then(read_back).transpose()?;
+    if !persists {
+        trial.close()?;
+    }
+    let operations = played.operations(&tally)?;
+    trial.measured.statistics.extend(played.statistics(facts, &tally, changed_keys));
     Ok(Measurements {
         load,
         operations,
         stored,
         written: Some(loaded.plus(tally.written)),
-        audit: audit_open.or(audit_anew),
-        warnings: warnings(&work.facts, keeps),
-        ..measured
+        audit,
+        warnings: warnings(facts, keeps),
+        ..trial.measured
     })
 }
 
-/// All of the harness's memory, ready before the store is opened.
-struct PreparedReplay<'a> {
-    work: &'a ReplayParameters,
-    clock: &'a Clock,
-    values: &'a Values,
-    loader: Option<Loader>,
-    /// Reads the trace before the replay and after it.
-    reader: Option<Reader>,
-    feed: Option<Feed<'a>>,
-    fit: Fit,
-    players: Vec<Mutex<Player<'a>>>,
-    series: Series,
-    acknowledged: Vec<AcknowledgedWrites>,
-}
-
-impl<'a> PreparedReplay<'a> {
-    fn new(
-        work: &'a ReplayParameters,
-        spec: &Spec,
-        capabilities: &Capabilities,
-        clock: &'a Clock,
-        values: &'a Values,
-    ) -> Result<PreparedReplay<'a>, TrialError> {
-        let ReplayParameters { trace, ask, facts, speed, .. } = work;
-        let threads = spec.cell.threads() as usize;
-        let fit = Fit::new(capabilities, facts.longest_key as usize);
-        let main = main_kind(facts);
-        let spread = Spread::open(trace, *ask, *speed != Speed::Max && facts.has_whole_seconds());
-        let spread = spread.map_err(TrialError::harness)?;
-        let (largest, blocked_ns) = (facts.longest_key.max(64) + facts.largest_value, Arc::default());
-        let (senders, incoming): (_, Vec<_>) =
-            (0..threads).map(|_| chunk_channel(largest as usize, &blocked_ns)).unzip();
-        let player = |thread_and_chunks| {
-            let player = Player::new(work, (clock, values), thread_and_chunks, capabilities.keeps, main);
-            player.map(Mutex::new).map_err(TrialError::harness)
-        };
-        let feed = Feed { spread, fit: fit.clone(), values, senders, speed: *speed };
-        let reader = Reader::open(trace, *ask).and_then(Reader::warmed_up).map_err(TrialError::harness)?;
-        Ok(PreparedReplay {
-            work,
-            clock,
-            values,
-            loader: work.loads.then(|| Loader::new(facts, work.after_load)),
-            reader: Some(reader),
-            feed: Some(feed),
-            fit,
-            players: incoming.into_iter().enumerate().map(player).collect::<Result<_, _>>()?,
-            series: Series::new(threads).map_err(TrialError::harness)?,
-            acknowledged: Vec::with_capacity(4),
-        })
-    }
-
-    fn load(&mut self, trial: &StoreTrial<'_>) -> Result<(Load, WrittenRecords), WorkloadError> {
-        let Some(loader) = &mut self.loader else {
-            return Ok((Load::default(), WrittenRecords::default()));
-        };
-        let reader =
-            self.reader.take().ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
-        let mut session = worker_pool::session(trial.bench.store()?)?;
-        let (reader, load, written) =
-            loader.load(reader, session.as_mut(), &mut self.fit, self.values, &mut self.acknowledged)?;
-        self.reader = Some(reader);
-        Ok((load, written))
-    }
-
-    fn play(&mut self, trial: &StoreTrial<'_>) -> Result<(FeedOutcome, ReplayConditions), WorkloadError> {
-        let feed = self.feed.take().ok_or_else(|| WorkloadError::harness("the trace was played already"))?;
-        let (store, series, timed) = (trial.bench.store()?, &self.series, self.work.speed != Speed::Max);
-        let (feed_outcome, elapsed, counters) = worker_pool::run(
-            self.clock,
-            &self.players,
-            || worker_pool::session(store),
-            |_| Ok(()),
-            |pool| {
-                series.begin();
-                let before = Snapshot::now();
-                let (feed_outcome, elapsed) = thread::scope(|scope| {
-                    let reading = scope.spawn(|| feed.run());
-                    let elapsed = pool.round(series);
-                    let panicked = |_| Err("the thread that reads the trace panicked".into());
-                    (reading.join().unwrap_or_else(panicked), elapsed)
-                });
-                // A store that failed ends the reading, too: its own error comes first.
-                let elapsed = elapsed?;
-                Ok((feed_outcome.map_err(WorkloadError::harness)?, elapsed, before.until_now()))
-            },
-        )?;
-        let threads = self.players.len() as u64;
-        let writes = self.players.iter().map(|player| lock_worker(player).tally.fresh_writes);
-        AcknowledgedWrites::new("writes of the trace", writes.sum(), threads, &counters)
-            .note(&mut self.acknowledged);
-        let last_due = Duration::from_nanos(feed_outcome.last_due_ns);
-        let conditions = ReplayConditions {
-            elapsed,
-            threads,
-            timed,
-            behind: if timed { elapsed.wall.saturating_sub(last_due) } else { Duration::ZERO },
-            series: self.series.finish(),
-            counters,
-            main: main_kind(&self.work.facts),
-        };
-        Ok((feed_outcome, conditions))
-    }
-
-    fn tally(&self) -> Result<ReplayTally, WorkloadError> {
-        let mut total = ReplayTally::new().map_err(WorkloadError::harness)?;
-        for player in &self.players {
-            total.merge(&lock_worker(player).tally).map_err(WorkloadError::harness)?;
-        }
-        Ok(total)
-    }
+/// Plays the trace on all threads.
+fn play(
+    feed: TraceFeed<'_>,
+    players: &[Mutex<Player<'_>>],
+    store: &dyn Store,
+    clock: &Clock,
+    series: &Series,
+) -> Result<(FeedOutcome, Elapsed, Counters), WorkloadError> {
+    worker_pool::run(
+        clock,
+        players,
+        || worker_pool::session(store),
+        |_| Ok(()),
+        |pool| {
+            series.begin();
+            let before = Snapshot::now();
+            let (feed_outcome, elapsed) = thread::scope(|scope| {
+                let reading = scope.spawn(|| feed.run());
+                let elapsed = pool.round(series);
+                let panicked = |_| Err("the thread that reads the trace panicked".into());
+                (reading.join().unwrap_or_else(panicked), elapsed)
+            });
+            // A store that failed ends the reading, too: its own error comes first.
+            let elapsed = elapsed?;
+            Ok((feed_outcome.map_err(WorkloadError::harness)?, elapsed, before.until_now()))
+        },
+    )
 }
 
 /// Whether the played trace is the one that was examined.
@@ -203,14 +156,7 @@ fn check_digest(work: &ReplayParameters, feed_outcome: FeedOutcome) -> Result<()
     )))
 }
 
-/// The most frequent operation, for the time series.
-fn main_kind(facts: &Facts) -> ReplayKind {
-    use TraceOperation::{Get, Modify, Remove, Scan, Set};
-    let most_frequent = [Get, Set, Modify, Remove, Scan].into_iter().max_by_key(|does| facts.count(*does));
-    most_frequent.map_or(ReplayKind::Get, |does| ReplayKind::from_operation(does, true))
-}
-
-fn stored(work: &ReplayParameters) -> StoredRecords {
+fn stored_records(work: &ReplayParameters) -> StoredRecords {
     let facts = &work.facts;
     let if_loaded = |count: u64| if work.loads { count } else { 0 };
     StoredRecords {
@@ -229,21 +175,22 @@ fn warnings(facts: &Facts, keeps: bool) -> Vec<Warning> {
     vec![Warning { figure: SPACE.into(), reason }]
 }
 
-struct ReplayConditions {
+/// What was measured while the trace was played.
+struct PlayedTrace {
     elapsed: Elapsed,
     threads: u64,
-    timed: bool,
-    /// How long after its due time the last operation ended.
-    behind: Duration,
+    /// When the last operation was due, if it was played at the trace's times.
+    last_due: Option<Duration>,
     series: Vec<SeriesPoint>,
     counters: Counters,
     main: ReplayKind,
 }
 
-impl ReplayConditions {
+impl PlayedTrace {
     fn operations(&self, tally: &ReplayTally) -> Result<Vec<OperationResult>, WorkloadError> {
+        let is_closed = self.last_due.is_none();
         let result =
-            |name: &str, record: &Record| record.result(name, &self.elapsed, !self.timed, self.threads);
+            |name: &str, record: &Record| record.result(name, &self.elapsed, is_closed, self.threads);
         let kinds = || ReplayKind::ALL.into_iter().zip(tally.recorder.all());
         let kinds_done = || kinds().filter(|(_, record)| record.latencies.count() > 0);
         let total = tally.recorder.merge_kinds(0..ReplayKind::ALL.len()).map_err(WorkloadError::harness)?;
@@ -273,8 +220,9 @@ impl ReplayConditions {
             let times = facts.span_ns as f64 / wall_ns as f64;
             settings.push(Setting::unverified(SPEED_REACHED, format!("{times:.4}")));
         }
-        if self.timed {
-            settings.push(Setting::unverified(BEHIND_US, self.behind.as_micros()));
+        if let Some(last_due) = self.last_due {
+            let behind = self.elapsed.wall.saturating_sub(last_due);
+            settings.push(Setting::unverified(BEHIND_US, behind.as_micros()));
             settings.push(setting("schedule_stood_still_us", self.elapsed.stood_still.as_micros() as u64));
         }
         settings

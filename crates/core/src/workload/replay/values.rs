@@ -9,7 +9,7 @@ use crate::record::pool::Pool;
 use crate::record::{apply_mask, mix, scale};
 
 /// Bytes of position and fingerprint. Shorter values follow from the key and their length alone.
-pub const HEAD: usize = 16;
+pub const HEAD_BYTES: usize = 16;
 
 /// The position of records loaded before the first operation.
 pub const LOADED: u64 = 0;
@@ -28,14 +28,14 @@ impl Values {
 
     /// Appends the value of a key (its hash) written at a position.
     pub fn append(&self, key: u64, position: u64, length: usize, out: &mut Vec<u8>) {
-        if length < HEAD {
+        if length < HEAD_BYTES {
             let bytes = self.hash128(key, length).to_le_bytes();
             return out.extend_from_slice(&bytes[..length]);
         }
         let fingerprint = self.fingerprint(key, position, length);
         out.extend_from_slice(&(position ^ mix(key ^ self.seed)).to_le_bytes());
         out.extend_from_slice(&fingerprint.to_le_bytes());
-        let (start, body) = (out.len(), length - HEAD);
+        let (start, body) = (out.len(), length - HEAD_BYTES);
         let offset = scale(mix(fingerprint), (self.pool.bytes.len() - body) as u64) as usize;
         out.extend_from_slice(&self.pool.bytes[offset..offset + body]);
         if self.pool.data == Data::Incompressible {
@@ -50,7 +50,7 @@ impl Values {
         if value.len() >= self.pool.bytes.len() {
             return Err(());
         }
-        let head = value.first_chunk::<8>().filter(|_| value.len() >= HEAD);
+        let head = value.first_chunk::<8>().filter(|_| value.len() >= HEAD_BYTES);
         let position = head.map(|head| u64::from_le_bytes(*head) ^ mix(key ^ self.seed));
         scratch.clear();
         self.append(key, position.unwrap_or_default(), value.len(), scratch);
@@ -85,9 +85,9 @@ mod tests {
             let (mut value, mut scratch) = (Vec::new(), Vec::new());
             values.append(key, position, length, &mut value);
             prop_assert_eq!(value.len(), length);
-            let expected = (length >= HEAD).then_some(position);
+            let expected = (length >= HEAD_BYTES).then_some(position);
             prop_assert_eq!(values.check(key, &value, &mut scratch), Ok(expected));
-            if length >= HEAD {
+            if length >= HEAD_BYTES {
                 prop_assert_eq!(values.check(key ^ 1, &value, &mut scratch), Err(()));
                 prop_assert_eq!(values.check(key, &value[..length - 1], &mut scratch), Err(()));
             }

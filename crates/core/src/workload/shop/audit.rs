@@ -6,7 +6,7 @@ use std::time::Instant;
 use storebench_model::result::Audit;
 use storebench_model::store::StoreError;
 
-use super::check::Check;
+use super::check::RowChecker;
 use super::ids::{self, RowOrigin};
 use super::schema::{self, Table};
 use super::shared::ShopContext;
@@ -34,7 +34,7 @@ pub fn audit(
         if reopenings > 0 {
             bench.reopen()?;
         }
-        rows = ShopAudit { shared, purchases, check: Check::new(shared) }
+        rows = ShopAudit { shared, purchases, checker: RowChecker::new(shared) }
             .check_tables(shared.open(bench.store()?)?.as_mut())?;
     }
     if reopenings > 0 {
@@ -47,7 +47,7 @@ pub fn audit(
 struct ShopAudit<'a> {
     shared: &'a ShopContext<'a>,
     purchases: &'a [u64],
-    check: Check<'a>,
+    checker: RowChecker<'a>,
 }
 
 fn read_error(error: StoreError) -> WorkloadError {
@@ -73,12 +73,12 @@ impl ShopAudit<'_> {
     }
 
     fn check_rows(&mut self, tables: &mut dyn Tables, table: Table) -> Result<(), WorkloadError> {
-        let (shared, check) = (self.shared, &mut self.check);
+        let (shared, checker) = (self.shared, &mut self.checker);
         let mut next = 0;
         let mut first_wrong = None;
         let mut visit = |row: &[u8]| {
             if first_wrong.is_none() {
-                first_wrong = check_row(shared, check, table, next, row).err();
+                first_wrong = check_row(shared, checker, table, next, row).err();
                 next += 1;
             }
         };
@@ -92,7 +92,7 @@ impl ShopAudit<'_> {
 
     /// Checks every order, once; gives their number.
     fn check_orders(&mut self, tables: &mut dyn Tables) -> Result<u64, WorkloadError> {
-        let (shared, check, purchases) = (self.shared, &mut self.check, self.purchases);
+        let (shared, checker, purchases) = (self.shared, &mut self.checker, self.purchases);
         let (mut next, mut last_id, mut first_wrong) = (0, None, None);
         let mut counts_by_thread = vec![0; purchases.len()];
         let mut visit = |row: &[u8]| {
@@ -100,7 +100,7 @@ impl ShopAudit<'_> {
                 return;
             }
             let id = schema::id_of(row);
-            let origin = check.order(row).map(|(_, origin)| origin);
+            let origin = checker.find_order(row).map(|(_, origin)| origin);
             let is_ascending = last_id < id;
             last_id = id;
             let fault = match origin {
@@ -149,7 +149,7 @@ impl ShopAudit<'_> {
             }
             (last_entry, entries) = (entry, entries + 1);
         };
-        tables.each_entry(&mut visit).map_err(read_error)?;
+        tables.visit_entries(&mut visit).map_err(read_error)?;
         match first_wrong {
             Some(message) => Err(end_error(message)),
             None if entries == orders => Ok(()),
@@ -166,10 +166,9 @@ impl ShopAudit<'_> {
             let customer = (u128::from(customers) * u128::from(index) / u128::from(sampled)) as u64;
             let id = data.ids(Table::Customers).id_of_row(customer);
             read_buffer.clear();
-            tables.orders(id, &mut read_buffer).map_err(read_error)?;
-            let count = knowledge.order_count(customer, knowledge.orders_before(customer));
-            let result = self.check.check_orders(customer, &read_buffer, count);
-            result.map_err(|error| end_error(error.message))?;
+            tables.read_orders(id, &mut read_buffer).map_err(read_error)?;
+            let count = knowledge.order_count_bounds(customer, knowledge.count_ended_orders(customer));
+            self.checker.check_orders(customer, &read_buffer, &count).map_err(end_error)?;
         }
         Ok(())
     }
@@ -178,7 +177,7 @@ impl ShopAudit<'_> {
 /// What is wrong with the row of a customer, or of a product and its stock.
 fn check_row(
     shared: &ShopContext<'_>,
-    check: &mut Check<'_>,
+    checker: &mut RowChecker<'_>,
     table: Table,
     number: u64,
     row: &[u8],
@@ -190,13 +189,13 @@ fn check_row(
     if id.is_some_and(|id| id > shared.data.ids(table).id_of_row(number)) {
         return Err(format!("the row {number} of {} is missing", table.name()));
     }
-    if !check.is_row(table, number, row) {
+    if !checker.is_row(table, number, row) {
         return Err(format!("the row {number} of {} is not as it was written", table.name()));
     }
     if table != Table::Products {
         return Ok(());
     }
-    let expected = i64::from(shared.data.quantity(number)) + shared.knowledge.growth(number);
+    let expected = i64::from(shared.data.quantity(number)) + shared.knowledge.stock_growth(number);
     match i64::from(schema::quantity_of(row).unwrap_or(0)) {
         quantity if quantity == expected => Ok(()),
         quantity => Err(format!(

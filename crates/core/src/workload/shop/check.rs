@@ -1,21 +1,22 @@
-//! Checks of the rows that a transaction read against the rows that it may have read.
+//! Checks of the rows that a transaction read against the rows that it may have read. Errors say what is wrong.
+
+use std::ops::RangeInclusive;
 
 use super::ids::{self, RowOrigin};
 use super::rows::{Order, Purchase};
 use super::schema::{self, Table};
 use super::shared::ShopContext;
-use super::shared_knowledge::{Bounds, EndedChanges};
+use super::shared_knowledge::EndedChanges;
 use super::tables::ReadBuffer;
-use crate::workload::workload_error::WorkloadError;
 
-pub struct Check<'a> {
+pub struct RowChecker<'a> {
     shared: &'a ShopContext<'a>,
     expected: Vec<u8>,
 }
 
-impl<'a> Check<'a> {
-    pub fn new(shared: &'a ShopContext<'a>) -> Check<'a> {
-        Check { shared, expected: Vec::with_capacity(Table::Products.most_bytes()) }
+impl<'a> RowChecker<'a> {
+    pub fn new(shared: &'a ShopContext<'a>) -> RowChecker<'a> {
+        RowChecker { shared, expected: Vec::with_capacity(Table::Products.most_bytes()) }
     }
 
     /// Whether a row is the one with this number, whatever a product's stock.
@@ -29,7 +30,7 @@ impl<'a> Check<'a> {
     }
 
     /// The order in a row, if it was loaded or a client began it.
-    pub fn order(&mut self, row: &[u8]) -> Option<(Order, RowOrigin)> {
+    pub fn find_order(&mut self, row: &[u8]) -> Option<(Order, RowOrigin)> {
         let data = &self.shared.data;
         let origin = ids::origin_of(data.ids(Table::Orders), schema::id_of(row)?)?;
         let order = match origin {
@@ -41,10 +42,10 @@ impl<'a> Check<'a> {
         (row == self.expected).then_some((order, origin))
     }
 
-    fn check_customer(&mut self, customer: u64, row: &[u8]) -> Result<(), WorkloadError> {
+    fn check_customer(&mut self, customer: u64, row: &[u8]) -> Result<(), String> {
         match self.is_row(Table::Customers, customer, row) {
             true => Ok(()),
-            false => Err(WorkloadError::wrong_data(format!("the customer {customer} {}", describe_row(row)))),
+            false => Err(format!("the customer {customer} {}", describe_row(row))),
         }
     }
 
@@ -53,33 +54,29 @@ impl<'a> Check<'a> {
         &mut self,
         customer: u64,
         read_buffer: &ReadBuffer,
-        count: Bounds,
-    ) -> Result<(), WorkloadError> {
+        count: &RangeInclusive<i64>,
+    ) -> Result<(), String> {
         self.check_customer(customer, read_buffer.row(0))?;
         let mut last_id = None;
         let mut ascending = true;
         for row in read_buffer.rows_after_first() {
-            let order = self.order(row).map(|(order, _)| order).filter(|order| order.customer == customer);
-            let Some(Order { id, .. }) = order else {
-                let fault = describe_row(row);
-                return Err(WorkloadError::wrong_data(format!(
-                    "an order of the customer {customer} {fault}"
-                )));
+            let order = self.find_order(row).filter(|(order, _)| order.customer == customer);
+            let Some((Order { id, .. }, _)) = order else {
+                return Err(format!("an order of the customer {customer} {}", describe_row(row)));
             };
             ascending = ascending && last_id.is_none_or(|last_id| last_id < id);
             last_id = Some(id);
         }
         let order_count = read_buffer.count() as i64 - 1;
         if !ascending && has_duplicates(read_buffer) {
-            let message = format!("an order of the customer {customer} is shown twice");
-            return Err(WorkloadError::wrong_data(message));
+            return Err(format!("an order of the customer {customer} is shown twice"));
         }
-        match count.contains(order_count) {
+        match count.contains(&order_count) {
             true => Ok(()),
-            false => Err(WorkloadError::wrong_data(format!(
+            false => Err(format!(
                 "the customer {customer} is shown with {order_count} orders, and must have {}",
                 describe_bounds(count)
-            ))),
+            )),
         }
     }
 
@@ -89,36 +86,32 @@ impl<'a> Check<'a> {
         purchase: &Purchase,
         read_buffer: &ReadBuffer,
         ended_changes: &[EndedChanges],
-    ) -> Result<(), WorkloadError> {
+    ) -> Result<(), String> {
         self.check_customer(purchase.order.customer, read_buffer.row(0))?;
         let shared = self.shared;
-        for (index, (product, ended_changes)) in purchase.looked_at.iter().zip(ended_changes).enumerate() {
+        for (index, (product, ended_changes)) in purchase.viewed.iter().zip(ended_changes).enumerate() {
             let row = read_buffer.row(1 + index);
             if !self.is_row(Table::Products, *product, row) {
-                return Err(WorkloadError::wrong_data(format!(
-                    "the product {product} {}",
-                    describe_row(row)
-                )));
+                return Err(format!("the product {product} {}", describe_row(row)));
             }
             let own_amount = if *product == purchase.order.product { purchase.order.amount } else { 0 };
             let initial = shared.data.quantity(*product);
-            let bounds = shared.knowledge.quantity(*product, initial, *ended_changes, own_amount);
-            let quantity = schema::quantity_of(row).unwrap_or(0).into();
-            if !bounds.contains(quantity) {
-                return Err(WorkloadError::wrong_data(format!(
+            let bounds = shared.knowledge.quantity_bounds(*product, initial, *ended_changes, own_amount);
+            let quantity = i64::from(schema::quantity_of(row).unwrap_or(0));
+            if !bounds.contains(&quantity) {
+                return Err(format!(
                     "the product {product} is shown with a stock of {quantity}, and must have {}",
-                    describe_bounds(bounds)
-                )));
+                    describe_bounds(&bounds)
+                ));
             }
         }
         Ok(())
     }
+}
 
-    /// Checks that a transaction changed the stock.
-    pub fn check_changed(&self, was_changed: bool, product: u64) -> Result<(), WorkloadError> {
-        let message = || format!("the product {product} was not there to be changed");
-        if was_changed { Ok(()) } else { Err(WorkloadError::wrong_data(message())) }
-    }
+/// Checks that a transaction changed the stock.
+pub(crate) fn check_changed(was_changed: bool, product: u64) -> Result<(), String> {
+    if was_changed { Ok(()) } else { Err(format!("the product {product} was not there to be changed")) }
 }
 
 fn has_duplicates(read_buffer: &ReadBuffer) -> bool {
@@ -131,7 +124,7 @@ fn describe_row(row: &[u8]) -> &'static str {
     if row.is_empty() { "is missing" } else { "is not as it was written" }
 }
 
-fn describe_bounds(bounds: Bounds) -> String {
-    let Bounds { least, most } = bounds;
+fn describe_bounds(bounds: &RangeInclusive<i64>) -> String {
+    let (least, most) = (bounds.start(), bounds.end());
     if least == most { least.to_string() } else { format!("from {least} to {most}") }
 }

@@ -84,19 +84,19 @@ impl<'d> Chunks<'d> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Makers {
+pub(crate) struct RowMakers {
     spare: Vec<Vec<Chunk>>,
 }
 
-impl Makers {
+impl RowMakers {
     /// `text_bytes` is the room for each chunk's text.
-    pub fn new(threads: usize, text_bytes: usize) -> Makers {
+    pub fn new(threads: usize, text_bytes: usize) -> RowMakers {
         let make_spare = || (0..CHUNKS_PER_MAKER).map(|_| Chunk::new(text_bytes)).collect();
-        Makers { spare: (0..threads.max(1)).map(|_| make_spare()).collect() }
+        RowMakers { spare: (0..threads.max(1)).map(|_| make_spare()).collect() }
     }
 
     /// As many as this process has processors, up to `most`.
-    pub fn threads(max_threads: usize) -> usize {
+    pub fn thread_count(max_threads: usize) -> usize {
         thread::available_parallelism().map_or(1, usize::from).clamp(1, max_threads.max(1))
     }
 
@@ -105,7 +105,7 @@ impl Makers {
         self,
         count: u64,
         make: impl Fn(u64, &mut Chunk) + Sync,
-        take: impl FnOnce(Source) -> R,
+        take: impl FnOnce(ChunkSource) -> R,
     ) -> R {
         let makers = self.spare.len() as u64;
         let make = &make;
@@ -115,18 +115,18 @@ impl Makers {
                 let (empty_sender, empty) = channel();
                 spare.into_iter().for_each(|chunk| drop(empty_sender.send(chunk)));
                 scope.spawn(move || {
-                    work((maker as u64..count).step_by(makers as usize), &empty, &ready_sender, make)
+                    make_chunks((maker as u64..count).step_by(makers as usize), &empty, &ready_sender, make)
                 });
                 MakerLink { ready, empty_sender }
             });
             let (links, taken) = (links.collect(), TakenRows::default());
-            take(Source { links, next: 0, count, current: None, taken, reporter: None })
+            take(ChunkSource { links, next: 0, count, current: None, taken, reporter: None })
         })
     }
 }
 
 /// One maker's work, until nobody waits for its chunks.
-fn work(
+fn make_chunks(
     numbers: impl Iterator<Item = u64>,
     empty: &Receiver<Chunk>,
     ready_sender: &Sender<Chunk>,
@@ -146,7 +146,7 @@ struct MakerLink {
     empty_sender: Sender<Chunk>,
 }
 
-pub struct Source {
+pub struct ChunkSource {
     links: Vec<MakerLink>,
     next: u64,
     count: u64,
@@ -166,7 +166,7 @@ pub struct TakenRows {
     pub bytes: u64,
 }
 
-impl Source {
+impl ChunkSource {
     pub fn current(&mut self) -> Option<&Chunk> {
         if self.current.is_none() {
             self.advance();
@@ -208,7 +208,7 @@ mod tests {
         let chunks = Chunks::new(&data, sorted);
         let mut rows = Vec::new();
         let make = |number, chunk: &mut Chunk| chunks.make(number, chunk);
-        Makers::new(threads, 0).run(chunks.count(), make, |mut source| {
+        RowMakers::new(threads, 0).run(chunks.count(), make, |mut source| {
             while let Some(chunk) = source.current() {
                 rows.extend(chunk.rows().map(|row| (chunk.table, row.to_vec())));
                 source.advance();
@@ -241,7 +241,7 @@ mod tests {
         let data = Data::with_size(7, 8 << 20);
         let chunks = Chunks::new(&data, true);
         let make = |number, chunk: &mut Chunk| chunks.make(number, chunk);
-        let count_first = |mut source: Source| source.current().map(|chunk| chunk.ends.len());
-        assert!(Makers::new(2, 0).run(chunks.count(), make, count_first).is_some_and(|rows| rows > 1));
+        let count_first = |mut source: ChunkSource| source.current().map(|chunk| chunk.ends.len());
+        assert!(RowMakers::new(2, 0).run(chunks.count(), make, count_first).is_some_and(|rows| rows > 1));
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 use storebench_model::store::sql::{MOST_COLUMNS, SqlValue};
 
-use super::chunk::{Chunk, Chunks, Makers};
+use super::chunk::{Chunk, Chunks, RowMakers};
 use super::rows::Data;
 use super::schema::{self, Table};
 
@@ -52,7 +52,7 @@ pub struct Progress {
     /// Rows that were written.
     pub rows: u64,
     /// Rows that there will be.
-    pub of: u64,
+    pub total_rows: u64,
 }
 
 /// Why there are no files.
@@ -101,17 +101,17 @@ pub fn write(
     let data = Data::with_size(spec.seed, spec.bytes);
     let mut files = Files::begin(folder)?;
     let chunks = Chunks::new(&data, spec.sorted);
-    let threads = spec.threads.unwrap_or_else(|| Makers::threads(usize::MAX));
+    let threads = spec.threads.unwrap_or_else(|| RowMakers::thread_count(usize::MAX));
     let make = |number, chunk: &mut Chunk| {
         chunks.make(number, chunk);
         write_lines(chunk);
     };
     let all_rows = data.all_rows();
-    let waited = Makers::new(threads, TEXT_BYTES).run(chunks.count(), make, |mut source| {
+    let waited = RowMakers::new(threads, TEXT_BYTES).run(chunks.count(), make, |mut source| {
         while let Some(chunk) = source.current() {
             files.append(chunk.table, &chunk.text)?;
             source.advance();
-            if !goes_on(Progress { rows: source.taken.rows, of: all_rows }) {
+            if !goes_on(Progress { rows: source.taken.rows, total_rows: all_rows }) {
                 return Err(GenerateError::Interrupted);
             }
         }
@@ -127,7 +127,7 @@ fn write_lines(chunk: &mut Chunk) {
     text.clear();
     for row in chunk.rows() {
         let mut values = [SqlValue::Null; MOST_COLUMNS];
-        let columns = schema::values(chunk.table, row, &mut values).unwrap_or(0);
+        let columns = schema::read_values(chunk.table, row, &mut values).unwrap_or(0);
         for (index, value) in values[..columns].iter().enumerate() {
             if index > 0 {
                 text.push(b',');
@@ -301,7 +301,7 @@ mod tests {
         let generated = generated.unwrap();
         write(&spec(3, true), by_three.path(), &mut |_| true).unwrap();
         let data = Data::with_size(5, 1 << 20);
-        assert_eq!(last, Some(Progress { rows: data.all_rows(), of: data.all_rows() }));
+        assert_eq!(last, Some(Progress { rows: data.all_rows(), total_rows: data.all_rows() }));
         assert_eq!(names(by_one.path()), ["customers.csv", "orders.csv", "products.csv", "sample.json"]);
         for (path, length) in &generated.files {
             let text = fs::read(path).unwrap();

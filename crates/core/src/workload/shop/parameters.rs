@@ -141,7 +141,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
     })
 }
 
-/// Seconds: writing transactions wait for the disk, unless the tier is one at which none does.
+/// Seconds: writing transactions wait for the disk, unless the guarantee is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     estimate_work(case, TimeEstimate::with_audit(OVERHEAD_S, 0.0), |work| {
         let has_syncs = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));

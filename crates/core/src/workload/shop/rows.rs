@@ -8,7 +8,7 @@ use super::ids::{self, Ids, MOST_ROWS};
 use super::schema::{ColumnType, FEWER_LETTERS, QUANTITY_AT, Table, append_text};
 
 /// Products that a customer reads before ordering one.
-pub(crate) const LOOKED_AT: usize = 10;
+pub(crate) const VIEWED_PRODUCTS: usize = 10;
 /// The most pieces in an order, and in a delivery.
 const MOST_ORDERED: u64 = 10;
 const MOST_DELIVERED: u64 = 100;
@@ -20,7 +20,7 @@ const FIRST_MOMENT: u64 = 1_500_000_000;
 const MOMENTS: u64 = 100_000_000;
 
 /// By the tables' numbers.
-const BY_NUMBER: [Table; 3] = [Table::Customers, Table::Products, Table::Orders];
+const TABLES_BY_NUMBER: [Table; 3] = [Table::Customers, Table::Products, Table::Orders];
 
 pub struct Data {
     seed: u64,
@@ -42,7 +42,7 @@ pub struct Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Purchase {
     pub order: Order,
-    pub looked_at: [u64; LOOKED_AT],
+    pub viewed: [u64; VIEWED_PRODUCTS],
     /// The index of the ordered one.
     pub chosen: usize,
 }
@@ -50,13 +50,13 @@ pub(crate) struct Purchase {
 /// What a random sequence is for, besides the rows of a table, which have its number: a client thread's purchases, and the rest
 /// of what it does.
 const PURCHASES: u64 = 3;
-const OTHERS: u64 = 4;
+const OTHER_DRAWS: u64 = 4;
 
 impl Data {
     /// As the tables' rows count, with at least one row in each.
     pub(crate) fn with_size(seed: u64, bytes: u64) -> Data {
         let rows = rows_of(bytes);
-        let ids = BY_NUMBER.map(|table| Ids::new(seed, table, rows[table as usize]));
+        let ids = TABLES_BY_NUMBER.map(|table| Ids::new(seed, table, rows[table as usize]));
         Data { seed, rows, ids, letters: letters(seed) }
     }
 
@@ -126,20 +126,20 @@ impl Data {
     pub(crate) fn purchase(&self, thread: u64, number: u64) -> Purchase {
         let mut random = self.random(PURCHASES, thread, number);
         let order = self.draw_order(ids::client_id(thread, number), &mut random);
-        let mut looked_at = std::array::from_fn(|_| random.next_u64() % self.rows(Table::Products));
-        let chosen = (random.next_u64() % LOOKED_AT as u64) as usize;
-        looked_at[chosen] = order.product;
-        Purchase { order, looked_at, chosen }
+        let mut viewed = std::array::from_fn(|_| random.next_u64() % self.rows(Table::Products));
+        let chosen = (random.next_u64() % VIEWED_PRODUCTS as u64) as usize;
+        viewed[chosen] = order.product;
+        Purchase { order, viewed, chosen }
     }
 
     /// The customer whose orders a client thread reads in a transaction.
     pub(crate) fn customer_to_read(&self, thread: u64, number: u64) -> u64 {
-        self.random(OTHERS, thread, number).next_u64() % self.rows(Table::Customers)
+        self.random(OTHER_DRAWS, thread, number).next_u64() % self.rows(Table::Customers)
     }
 
     /// The product and amount of a client thread's delivery.
     pub(crate) fn delivery(&self, thread: u64, number: u64) -> (u64, u32) {
-        let mut random = self.random(OTHERS, thread, number);
+        let mut random = self.random(OTHER_DRAWS, thread, number);
         let product = random.next_u64() % self.rows(Table::Products);
         (product, (1 + random.next_u64() % MOST_DELIVERED) as u32)
     }
@@ -165,15 +165,15 @@ fn long(column: &str, random: &mut Xoshiro256PlusPlus) -> i64 {
 
 /// The number of rows of each table in this number of bytes.
 pub(crate) fn rows_of(bytes: u64) -> [u64; 3] {
-    let bytes_per_hundred: u64 = BY_NUMBER.iter().map(|table| table.share() * table.row_bytes()).sum();
-    BY_NUMBER.map(|table| {
+    let bytes_per_hundred: u64 = TABLES_BY_NUMBER.iter().map(|table| table.share() * table.row_bytes()).sum();
+    TABLES_BY_NUMBER.map(|table| {
         let rows = u128::from(bytes) * u128::from(table.share()) / u128::from(bytes_per_hundred);
         u64::try_from(rows).unwrap_or(MOST_ROWS).clamp(1, MOST_ROWS)
     })
 }
 
 pub fn bytes_of(rows: [u64; 3]) -> u64 {
-    BY_NUMBER.iter().zip(rows).map(|(table, rows)| table.row_bytes().saturating_mul(rows)).sum()
+    TABLES_BY_NUMBER.iter().zip(rows).map(|(table, rows)| table.row_bytes().saturating_mul(rows)).sum()
 }
 
 fn letters(seed: u64) -> Vec<u8> {
@@ -187,7 +187,7 @@ mod tests {
     use storebench_model::store::sql::{MOST_COLUMNS, SqlValue};
 
     use super::*;
-    use crate::workload::shop::schema::{id_of, quantity_of, values};
+    use crate::workload::shop::schema::{id_of, quantity_of, read_values};
 
     fn row(data: &Data, table: Table, number: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -216,7 +216,7 @@ mod tests {
                 assert!(bytes.len() <= table.most_bytes());
                 assert!(bytes.len() + 3 * FEWER_LETTERS >= table.most_bytes());
                 let mut row_values = [SqlValue::Null; MOST_COLUMNS];
-                assert_eq!(values(table, &bytes, &mut row_values), Some(table.columns().len()));
+                assert_eq!(read_values(table, &bytes, &mut row_values), Some(table.columns().len()));
                 assert_eq!(id_of(&bytes), Some(data.ids(table).id_of_row(number)));
             }
         }
@@ -239,7 +239,7 @@ mod tests {
         let data = Data::with_size(7, 1 << 20);
         for number in 0..100 {
             let purchase = data.purchase(2, number);
-            assert_eq!(purchase.looked_at[purchase.chosen], purchase.order.product);
+            assert_eq!(purchase.viewed[purchase.chosen], purchase.order.product);
             assert!(purchase.order.customer < data.rows(Table::Customers));
             assert!((1..=10).contains(&purchase.order.amount));
             assert_eq!(purchase, data.purchase(2, number));

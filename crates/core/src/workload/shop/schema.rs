@@ -138,7 +138,7 @@ impl Table {
 }
 
 /// The values of a row in column order, and their number; `None` if it is no row.
-pub fn values<'r>(
+pub fn read_values<'r>(
     table: Table,
     mut bytes: &'r [u8],
     values: &mut [SqlValue<'r>; MOST_COLUMNS],
@@ -165,7 +165,7 @@ fn take_bytes<'r, const N: usize>(bytes: &mut &'r [u8]) -> Option<&'r [u8; N]> {
 }
 
 /// Appends the row with these values, in column order. What does not fit its column is left out, so that the result equals no row.
-pub fn append(table: Table, values: &[SqlValue<'_>], bytes: &mut Vec<u8>) {
+pub fn append_row(table: Table, values: &[SqlValue<'_>], bytes: &mut Vec<u8>) {
     for ((_, column_type), value) in table.columns().iter().zip(values) {
         match (column_type, value) {
             (ColumnType::Long, SqlValue::Integer(number)) => bytes.extend(number.to_be_bytes()),
@@ -235,19 +235,19 @@ mod tests {
         let numbers = [7, 1 << 40, -3, 9].map(SqlValue::Integer);
         let row = [&numbers[..], &["a", "", "long"].map(SqlValue::Text)].concat();
         let mut bytes = Vec::new();
-        append(Table::Products, &row, &mut bytes);
+        append_row(Table::Products, &row, &mut bytes);
         assert_eq!((id_of(&bytes), quantity_of(&bytes)), (Some(7), Some(-3)));
         set_quantity(&mut bytes, 5);
         assert_eq!(quantity_of(&bytes), Some(5));
         set_quantity(&mut bytes, -3);
         let mut row_values = [SqlValue::Null; MOST_COLUMNS];
-        assert_eq!(values(Table::Products, &bytes, &mut row_values), Some(7));
+        assert_eq!(read_values(Table::Products, &bytes, &mut row_values), Some(7));
         assert_eq!(row_values[..7], row);
-        assert_eq!(values(Table::Products, &bytes[..20], &mut row_values), None);
+        assert_eq!(read_values(Table::Products, &bytes[..20], &mut row_values), None);
         let longer = [&bytes[..], &[1]].concat();
-        assert_eq!(values(Table::Products, &longer, &mut [SqlValue::Null; MOST_COLUMNS]), None);
+        assert_eq!(read_values(Table::Products, &longer, &mut [SqlValue::Null; MOST_COLUMNS]), None);
         let mut incomplete_row = Vec::new();
-        append(Table::Orders, &[SqlValue::Null, SqlValue::Integer(1 << 40)], &mut incomplete_row);
+        append_row(Table::Orders, &[SqlValue::Null, SqlValue::Integer(1 << 40)], &mut incomplete_row);
         assert_eq!(incomplete_row.len(), 8, "what does not fit is left out");
     }
 }

@@ -2,12 +2,12 @@
 
 use storebench_model::store::{self, Store};
 
-use super::by_records::ByRecords;
-use super::by_sql::BySql;
 use super::kind::Kind;
 use super::parameters::ShopParameters;
+use super::record_tables::RecordTables;
 use super::rows::Data;
 use super::shared_knowledge::SharedKnowledge;
+use super::sql_tables::SqlTables;
 use super::tables::Tables;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
@@ -51,19 +51,19 @@ impl<'a> ShopContext<'a> {
     }
 
     pub fn open<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, WorkloadError> {
-        self.tables(store, false).map_err(|error| WorkloadError::store("opening a session", &error))
+        self.tables(store, false).map_err(WorkloadError::during("opening a session"))
     }
 
     pub fn make<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, WorkloadError> {
-        self.tables(store, true).map_err(|error| WorkloadError::store("making the tables", &error))
+        self.tables(store, true).map_err(WorkloadError::during("making the tables"))
     }
 
     fn tables<'s>(&self, store: &'s dyn Store, anew: bool) -> store::Result<Box<dyn Tables + 's>> {
         let ShopParameters { indexed, sorted, .. } = self.work;
         Ok(match self.sql {
-            true if anew => Box::new(BySql::make(store.sql()?, indexed, sorted)?),
-            true => Box::new(BySql::open(store.sql()?, indexed)?),
-            false => Box::new(ByRecords::new(store.session()?, indexed, sorted)),
+            true if anew => Box::new(SqlTables::make(store.sql()?, indexed, sorted)?),
+            true => Box::new(SqlTables::open(store.sql()?, indexed)?),
+            false => Box::new(RecordTables::new(store.session()?, indexed, sorted)),
         })
     }
 }

@@ -2,6 +2,7 @@
 //! is noted before the store is called, and after it was acknowledged. A change that ended before a read began must show in it;
 //! one that began after it ended must not.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::rows::{Data, Order};
@@ -20,31 +21,18 @@ struct Change {
     ended: AtomicU32,
 }
 
-/// What orders took of a product, and deliveries brought.
+/// What orders took of a product, and what deliveries brought.
 #[derive(Debug, Default)]
 struct Stock {
-    taken: Change,
-    brought: Change,
+    ordered: Change,
+    delivered: Change,
 }
 
 /// The changes that had ended when a read of a product began.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EndedChanges {
-    taken: u32,
-    brought: u32,
-}
-
-/// Both included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
-    pub least: i64,
-    pub most: i64,
-}
-
-impl Bounds {
-    pub fn contains(&self, number: i64) -> bool {
-        (self.least..=self.most).contains(&number)
-    }
+    ordered: u32,
+    delivered: u32,
 }
 
 impl Change {
@@ -90,54 +78,58 @@ impl SharedKnowledge {
     }
 
     pub(crate) fn begin_order(&self, order: &Order) {
-        self.stock(order.product).taken.begin(order.amount);
+        self.stock(order.product).ordered.begin(order.amount);
         self.orders(order.customer).begin(1);
     }
 
     pub(crate) fn end_order(&self, order: &Order) {
-        self.stock(order.product).taken.end(order.amount);
+        self.stock(order.product).ordered.end(order.amount);
         self.orders(order.customer).end(1);
     }
 
     pub(crate) fn begin_delivery(&self, product: u64, amount: u32) {
-        self.stock(product).brought.begin(amount);
+        self.stock(product).delivered.begin(amount);
     }
 
     pub(crate) fn end_delivery(&self, product: u64, amount: u32) {
-        self.stock(product).brought.end(amount);
+        self.stock(product).delivered.end(amount);
     }
 
-    pub fn state_before_read(&self, product: u64) -> EndedChanges {
+    pub fn ended_changes(&self, product: u64) -> EndedChanges {
         let stock = self.stock(product);
-        EndedChanges { taken: stock.taken.count_ended(), brought: stock.brought.count_ended() }
+        EndedChanges { ordered: stock.ordered.count_ended(), delivered: stock.delivered.count_ended() }
     }
 
     /// The bounds of a stock that was read, `initial` at the start, when the read has ended. The reader itself takes
     /// `own_amount` only after the read.
-    pub fn quantity(&self, product: u64, initial: i32, before: EndedChanges, own_amount: u32) -> Bounds {
+    pub fn quantity_bounds(
+        &self,
+        product: u64,
+        initial: i32,
+        before: EndedChanges,
+        own_amount: u32,
+    ) -> RangeInclusive<i64> {
         let stock = self.stock(product);
-        let (taken, brought) = (stock.taken.count_begun() - own_amount, stock.brought.count_begun());
+        let (ordered, delivered) = (stock.ordered.count_begun() - own_amount, stock.delivered.count_begun());
         let initial = i64::from(initial);
-        Bounds {
-            least: initial + i64::from(before.brought) - i64::from(taken),
-            most: initial + i64::from(brought) - i64::from(before.taken),
-        }
+        let least = initial + i64::from(before.delivered) - i64::from(ordered);
+        least..=initial + i64::from(delivered) - i64::from(before.ordered)
     }
 
     /// The customer's orders acknowledged when a read begins.
-    pub(crate) fn orders_before(&self, customer: u64) -> u32 {
+    pub(crate) fn count_ended_orders(&self, customer: u64) -> u32 {
         self.orders(customer).count_ended()
     }
 
     /// The bounds of a customer's number of orders, when a read has ended.
-    pub(crate) fn order_count(&self, customer: u64, orders_before: u32) -> Bounds {
-        Bounds { least: orders_before.into(), most: self.orders(customer).count_begun().into() }
+    pub(crate) fn order_count_bounds(&self, customer: u64, orders_before: u32) -> RangeInclusive<i64> {
+        orders_before.into()..=self.orders(customer).count_begun().into()
     }
 
     /// By how much a product's stock has grown, when nobody changes it.
-    pub fn growth(&self, product: u64) -> i64 {
+    pub fn stock_growth(&self, product: u64) -> i64 {
         let stock = self.stock(product);
-        i64::from(stock.brought.count_ended()) - i64::from(stock.taken.count_ended())
+        i64::from(stock.delivered.count_ended()) - i64::from(stock.ordered.count_ended())
     }
 }
 
@@ -152,23 +144,22 @@ mod tests {
         let order = data.purchase(0, 1).order;
         let Order { product, customer, amount, .. } = order;
         let (initial, stock) = (data.quantity(product), i64::from(data.quantity(product)));
-        let before = knowledge.state_before_read(product);
-        let quantity = |before, own_amount| knowledge.quantity(product, initial, before, own_amount);
-        assert_eq!(quantity(before, 0), Bounds { least: stock, most: stock });
+        let before = knowledge.ended_changes(product);
+        let quantity = |before, own_amount| knowledge.quantity_bounds(product, initial, before, own_amount);
+        assert_eq!(quantity(before, 0), stock..=stock);
         knowledge.begin_order(&order);
         knowledge.begin_delivery(product, 7);
         let taken = i64::from(amount);
-        assert_eq!(quantity(before, 0), Bounds { least: stock - taken, most: stock + 7 });
-        assert_eq!(quantity(before, amount), Bounds { least: stock, most: stock + 7 });
+        assert_eq!(quantity(before, 0), stock - taken..=stock + 7);
+        assert_eq!(quantity(before, amount), stock..=stock + 7);
         knowledge.end_order(&order);
         knowledge.end_delivery(product, 7);
-        let now = Bounds { least: stock - taken + 7, most: stock - taken + 7 };
-        assert_eq!(quantity(knowledge.state_before_read(product), 0), now);
-        assert_eq!(knowledge.growth(product), 7 - taken);
-        let count = knowledge.orders_before(customer);
-        let exact = Bounds { least: count.into(), most: count.into() };
-        assert_eq!(knowledge.order_count(customer, count), exact);
-        assert!(now.contains(now.least) && !now.contains(now.least - 1) && !now.contains(now.most + 1));
+        let now = stock - taken + 7;
+        assert_eq!(quantity(knowledge.ended_changes(product), 0), now..=now);
+        assert_eq!(knowledge.stock_growth(product), 7 - taken);
+        let count = knowledge.count_ended_orders(customer);
+        let exact = i64::from(count);
+        assert_eq!(knowledge.order_count_bounds(customer, count), exact..=exact);
     }
 
     #[test]
@@ -176,7 +167,7 @@ mod tests {
         let data = Data::with_size(3, 1 << 18);
         let knowledge = SharedKnowledge::new(&data);
         let customers = 0..data.rows(Table::Customers);
-        let order_count: u64 = customers.map(|customer| u64::from(knowledge.orders_before(customer))).sum();
-        assert_eq!(order_count, data.rows(Table::Orders));
+        let order_count = |customer| u64::from(knowledge.count_ended_orders(customer));
+        assert_eq!(customers.map(order_count).sum::<u64>(), data.rows(Table::Orders));
     }
 }

@@ -3,7 +3,7 @@
 
 use storebench_model::store::{self, StoreError};
 
-use super::check::Check;
+use super::check::{RowChecker, check_changed};
 use super::kind::Kind;
 use super::rows::Purchase;
 use super::schema::{ORDER_BYTES, Table};
@@ -30,7 +30,7 @@ pub(crate) struct ShopWorker<'a> {
     drawn: [u64; Kind::ALL.len()],
     request: PurchaseRequest,
     read_buffer: ReadBuffer,
-    check: Check<'a>,
+    checker: RowChecker<'a>,
     pub recorder: Recorder,
     pacer: Option<Pacer>,
 }
@@ -51,7 +51,7 @@ impl<'a> ShopWorker<'a> {
             drawn: [0; Kind::ALL.len()],
             request: PurchaseRequest { order: Vec::with_capacity(ORDER_BYTES), ..PurchaseRequest::default() },
             read_buffer: ReadBuffer::new(),
-            check: Check::new(shared),
+            checker: RowChecker::new(shared),
             recorder: Recorder::new()?,
             pacer: None,
         })
@@ -98,7 +98,7 @@ impl<'a> ShopWorker<'a> {
             let kind = Kind::ALL[shared.turns.choose(first.wrapping_add(turn))];
             let number = self.drawn[kind as usize];
             let ticks = match kind {
-                Kind::Orders => self.orders(tables, number),
+                Kind::Orders => self.read_orders(tables, number),
                 Kind::Buy => self.buy(tables, number),
                 Kind::Restock => self.restock(tables, number),
             }?;
@@ -155,15 +155,16 @@ impl<'a> ShopWorker<'a> {
         }
     }
 
-    fn orders(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, WorkloadError> {
+    fn read_orders(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         let customer = shared.data.customer_to_read(self.thread, number);
         let id = shared.data.ids(Table::Customers).id_of_row(customer);
-        let before = shared.knowledge.orders_before(customer);
+        let before = shared.knowledge.count_ended_orders(customer);
         let ((), ticks) =
-            self.time_transaction(Kind::Orders, |_, read_buffer| tables.orders(id, read_buffer))?;
-        let bounds = shared.knowledge.order_count(customer, before);
-        self.check.check_orders(customer, &self.read_buffer, bounds)?;
+            self.time_transaction(Kind::Orders, |_, read_buffer| tables.read_orders(id, read_buffer))?;
+        let bounds = shared.knowledge.order_count_bounds(customer, before);
+        let result = self.checker.check_orders(customer, &self.read_buffer, &bounds);
+        result.map_err(WorkloadError::wrong_data)?;
         self.count_bytes(Kind::Orders, 0);
         Ok(ticks)
     }
@@ -172,12 +173,13 @@ impl<'a> ShopWorker<'a> {
         let shared = self.shared;
         let purchase = shared.data.purchase(self.thread, number);
         self.fill_request(&purchase);
-        let ended_changes = purchase.looked_at.map(|product| shared.knowledge.state_before_read(product));
+        let ended_changes = purchase.viewed.map(|product| shared.knowledge.ended_changes(product));
         shared.knowledge.begin_order(&purchase.order);
         let (was_changed, ticks) =
             self.time_transaction(Kind::Buy, |request, read_buffer| tables.buy(request, read_buffer))?;
-        self.check.check_purchase(&purchase, &self.read_buffer, &ended_changes)?;
-        self.check.check_changed(was_changed, purchase.order.product)?;
+        let result = self.checker.check_purchase(&purchase, &self.read_buffer, &ended_changes);
+        result.map_err(WorkloadError::wrong_data)?;
+        check_changed(was_changed, purchase.order.product).map_err(WorkloadError::wrong_data)?;
         shared.knowledge.end_order(&purchase.order);
         self.count_bytes(Kind::Buy, ORDER_BYTES);
         Ok(ticks)
@@ -186,9 +188,9 @@ impl<'a> ShopWorker<'a> {
     /// Fills in a purchase's ids and row.
     fn fill_request(&mut self, purchase: &Purchase) {
         let data = &self.shared.data;
-        let PurchaseRequest { customer, looked_at, chosen, order, amount } = &mut self.request;
+        let PurchaseRequest { customer, viewed, chosen, order, amount } = &mut self.request;
         *customer = data.ids(Table::Customers).id_of_row(purchase.order.customer);
-        *looked_at = purchase.looked_at.map(|product| data.ids(Table::Products).id_of_row(product));
+        *viewed = purchase.viewed.map(|product| data.ids(Table::Products).id_of_row(product));
         *chosen = purchase.chosen;
         *amount = purchase.order.amount as i32;
         order.clear();
@@ -202,7 +204,7 @@ impl<'a> ShopWorker<'a> {
         shared.knowledge.begin_delivery(product, amount);
         let (was_changed, ticks) =
             self.time_transaction(Kind::Restock, |_, _| tables.restock(id, amount as i32))?;
-        self.check.check_changed(was_changed, product)?;
+        check_changed(was_changed, product).map_err(WorkloadError::wrong_data)?;
         shared.knowledge.end_delivery(product, amount);
         self.count_bytes(Kind::Restock, size_of::<i32>());
         Ok(ticks)
@@ -235,7 +237,5 @@ impl worker_pool::Worker<dyn Tables + '_, ()> for ShopWorker<'_> {
 
 /// Whether the settings still hold in a session.
 pub fn check_settings(tables: &mut dyn Tables) -> Result<(), WorkloadError> {
-    tables
-        .check_settings()
-        .map_err(|error| WorkloadError::store("reading the session's settings back", &error))
+    tables.check_settings().map_err(WorkloadError::during("reading the session's settings back"))
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use storebench_model::result::{Load, WrittenRecords};
 use storebench_model::store::Store;
 
-use super::chunk::{Chunks, Makers};
+use super::chunk::{Chunks, RowMakers};
 use super::schema::{ID_BYTES, Table};
 use super::shared::ShopContext;
 use super::shop_worker::{ShopWorker, check_settings};
@@ -29,13 +29,13 @@ pub struct ShopRun {
     pub(crate) gauge_reading: GaugeReading,
 }
 
-/// Loads the tables, warms the store, and does all transactions. `acknowledged` receives what a promise of `power` is held to.
+/// Loads the tables, warms the store, and does all transactions. `acknowledged` receives what the guarantee `power` is held to.
 /// Stops at the first thing that goes wrong.
 pub fn run(
     shared: &ShopContext<'_>,
     bench: &Bench<'_>,
     workers: &[Mutex<ShopWorker<'_>>],
-    makers: Makers,
+    makers: RowMakers,
     acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<ShopRun, WorkloadError> {
     let store = bench.store()?;
@@ -68,7 +68,7 @@ fn open<'s>(shared: &ShopContext<'_>, store: &'s dyn Store) -> Result<Box<dyn Ta
 /// Loads all rows, makes the index, and lets the store rest. Waiting for rows is not counted. Fails also when it did not take all.
 fn load(
     shared: &ShopContext<'_>,
-    makers: Makers,
+    makers: RowMakers,
     tables: &mut dyn Tables,
     acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<(Load, WrittenRecords), WorkloadError> {
@@ -82,8 +82,8 @@ fn load(
         source.reporter = Some(reporter);
         (tables.load(&mut source), source.taken)
     });
-    let batches = result.map_err(|error| WorkloadError::store("loading the tables", &error))?;
-    tables.make_index().map_err(|error| WorkloadError::store("making the index", &error))?;
+    let batches = result.map_err(WorkloadError::during("loading the tables"))?;
+    tables.make_index().map_err(WorkloadError::during("making the index"))?;
     let store = start.elapsed().saturating_sub(taken.waited);
     let counters = before.until_now();
     let records = taken.rows;
@@ -111,9 +111,9 @@ fn warm(shared: &ShopContext<'_>, bench: &Bench<'_>) -> Result<(), WorkloadError
         synced.map_err(|error| WorkloadError::harness(error.to_string()))?;
     }
     let mut tables = shared.open(bench.store()?)?;
-    let read_error = |error| WorkloadError::store("reading the tables before the transactions", &error);
+    let read_error = WorkloadError::during("reading the tables before the transactions");
     if shared.work.indexed {
-        tables.each_entry(&mut |_, _| ()).map_err(read_error)?;
+        tables.visit_entries(&mut |_, _| ()).map_err(read_error)?;
     }
     TABLES.into_iter().try_for_each(|table| tables.visit_rows(table, &mut |_| ())).map_err(read_error)
 }

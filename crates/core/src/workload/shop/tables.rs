@@ -2,14 +2,14 @@
 
 use storebench_model::store::Result;
 
-use super::chunk::Source;
-use super::rows::LOOKED_AT;
+use super::chunk::ChunkSource;
+use super::rows::VIEWED_PRODUCTS;
 use super::schema::{ID_BYTES, ORDER_BYTES, Table};
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PurchaseRequest {
     pub customer: i64,
-    pub looked_at: [i64; LOOKED_AT],
+    pub viewed: [i64; VIEWED_PRODUCTS],
     pub chosen: usize,
     pub order: Vec<u8>,
     pub amount: i32,
@@ -17,20 +17,20 @@ pub(crate) struct PurchaseRequest {
 
 impl PurchaseRequest {
     pub fn product(&self) -> i64 {
-        self.looked_at[self.chosen]
+        self.viewed[self.chosen]
     }
 }
 
 pub trait Tables {
     /// Loads all of a source; gives the number of acknowledged calls.
-    fn load(&mut self, source: &mut Source) -> Result<u64>;
+    fn load(&mut self, source: &mut ChunkSource) -> Result<u64>;
 
     /// Makes the secondary index, if it is made after loading.
     fn make_index(&mut self) -> Result<()> {
         Ok(())
     }
 
-    fn orders(&mut self, customer: i64, read_buffer: &mut ReadBuffer) -> Result<()>;
+    fn read_orders(&mut self, customer: i64, read_buffer: &mut ReadBuffer) -> Result<()>;
 
     /// In one transaction: reads a customer and products, orders one of them, and changes its stock. Gives whether there was such a stock.
     fn buy(&mut self, request: &PurchaseRequest, read_buffer: &mut ReadBuffer) -> Result<bool>;
@@ -41,7 +41,7 @@ pub trait Tables {
     fn visit_rows(&mut self, table: Table, visit: &mut dyn FnMut(&[u8])) -> Result<()>;
 
     /// Every entry of the index, in its order: customer and order.
-    fn each_entry(&mut self, visit: &mut dyn FnMut(i64, i64)) -> Result<()>;
+    fn visit_entries(&mut self, visit: &mut dyn FnMut(i64, i64)) -> Result<()>;
 
     /// Whether all settings of the session still hold.
     fn check_settings(&mut self) -> Result<()> {
@@ -61,10 +61,10 @@ const USUAL_ORDERS: usize = 64;
 
 impl ReadBuffer {
     pub fn new() -> ReadBuffer {
-        let rows = Table::Customers.most_bytes() + LOOKED_AT * Table::Products.most_bytes();
+        let rows = Table::Customers.most_bytes() + VIEWED_PRODUCTS * Table::Products.most_bytes();
         let mut bytes = vec![1; rows + USUAL_ORDERS * ORDER_BYTES];
         bytes.clear();
-        ReadBuffer { bytes, ends: Vec::with_capacity(1 + LOOKED_AT + USUAL_ORDERS) }
+        ReadBuffer { bytes, ends: Vec::with_capacity(1 + VIEWED_PRODUCTS + USUAL_ORDERS) }
     }
 
     pub fn clear(&mut self) {

@@ -47,7 +47,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
 fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *context;
     let (store, opener) = find(stores, spec.cell.store())?;
-    let tier = spec.cell.guarantee().tier();
+    let promised = spec.cell.guarantee().tier();
     offered_guarantee(store, &spec.cell)?;
     let clock = Clock::new();
     let work = AndrobenchParameters::from_parameters(&spec.cell, &spec.parameters);
@@ -56,8 +56,8 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let workers = TransactionWorker::new(messages, work.transactions, work.rate, &gauge)
         .map_err(TrialError::harness)?;
     let (mut load, mut acknowledged) = (Load::default(), Vec::with_capacity(1 + KINDS));
-    // With `default`, settings decide the tier.
-    let mut trial = StoreTrial::open((store, opener), spec.options(1), tier, spec)?;
+    // With `default`, settings decide the guarantee.
+    let mut trial = StoreTrial::open((store, opener), spec.options(1), promised, spec)?;
     let opened = trial.bench.store()?;
     // All is done in one session.
     let prepare = |table: &mut Table<'_>| {
@@ -110,7 +110,7 @@ fn load_rows(session: &mut dyn SqlSession, messages: &mut Messages) -> Result<Lo
         return Ok(load);
     }
     let names = COLUMNS.map(|(name, _)| name);
-    let mut row = source.row();
+    let mut row = source.empty_row();
     let before = Snapshot::now();
     let start = Instant::now();
     let target = BulkLoad { table: TABLE, columns: &names, sorted: true };

@@ -31,7 +31,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     axes: axes!(STORE TRANSACTIONS STATEMENTS GUARANTEE PLACE DISK MACHINE BACKGROUND TUNING),
     parameters: &["rest", "equal_cache"],
     operations: &["insert", "select", "delete"],
-    reason: parameters::reason,
+    reason: |case| parameters::check(case).err(),
     headline: &[Headline::Latency, Headline::Memory],
     space: parameters::space,
     stored_bytes: parameters::held_bytes,
@@ -45,7 +45,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
 fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *context;
     let (store, opener) = find(stores, spec.cell.store())?;
-    let tier = spec.cell.guarantee().tier();
+    let promised = spec.cell.guarantee().tier();
     let guarantee = offered_guarantee(store, &spec.cell)?;
     let clock = Clock::new();
     let work = BatchParameters::from_parameters(&spec.cell, &spec.parameters);
@@ -55,7 +55,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let workers = TransactionWorker::new(transactions, work.transactions, Rate::Closed, &gauge)
         .map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(KINDS);
-    let mut trial = StoreTrial::open((store, opener), spec.options(1), tier.map(|_| guarantee), spec)?;
+    let mut trial = StoreTrial::open((store, opener), spec.options(1), promised.map(|_| guarantee), spec)?;
     let store = trial.bench.store()?;
     let operations = worker_pool::run(
         &clock,

@@ -53,14 +53,14 @@ fn read_back(
     let mut session = store.session().map_err(session_error)?;
     let mut floors = vec![0; shared.versions.slots()];
     for record in chosen {
-        let name = shared.definition().naming.name(*record);
+        let key = shared.definition().naming.key(*record);
         shared.versions.copy_floors(*record, &mut floors);
         let known = KnownVersions::from_slots(&floors, shared.versions.newest(*record, &floors));
         let (mut length, mut is_right) = (0, false);
-        let result = session.get(name.bytes(), &mut |value| {
+        let result = session.get(key.bytes(), &mut |value| {
             (length, is_right) = (value.len(), shared.fields.is_value(*record, &known, value));
         });
-        let key = String::from_utf8_lossy(name.bytes());
+        let key = String::from_utf8_lossy(key.bytes());
         let fault = match result {
             Ok(true) if is_right => continue,
             Ok(true) => format!("is not what was written last: {length} bytes, or other bytes"),

@@ -56,23 +56,23 @@ pub(crate) enum Distribution {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString)]
 #[strum(serialize_all = "lowercase")]
-pub(crate) enum Lengths {
+pub(crate) enum LengthLaw {
     Constant,
     Uniform,
     /// By Zipf's law, the shortest most often.
     Zipfian,
 }
 
-/// Both bounds included.
+/// The lengths that scans or fields may have, both bounds included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct LengthRange {
     pub least: u64,
     pub most: u64,
-    pub law: Lengths,
+    pub law: LengthLaw,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Naming {
+pub(crate) struct KeyNaming {
     /// Whether successive records have successive keys.
     pub ordered: bool,
     pub padding: u64,
@@ -85,15 +85,15 @@ pub struct Definition {
     /// The shares of the kinds, by their places in [`Kind::ALL`]; their sum is 1.
     pub shares: [f64; Kind::ALL.len()],
     pub(crate) distribution: Distribution,
-    pub(crate) scan: Span,
+    pub(crate) scan: LengthRange,
     /// Fields of a record.
     pub fields: u64,
-    pub(crate) field: Span,
+    pub(crate) field: LengthRange,
     /// Whether a read is of all fields; else of one. The store reads the whole value in either case.
     pub read_all: bool,
     /// Whether an update writes all fields; else one, the others being read first.
     pub write_all: bool,
-    pub(crate) naming: Naming,
+    pub(crate) naming: KeyNaming,
     /// Records that are to be there in all, where that is said.
     pub insert_count: Option<u64>,
     /// Whether it is the phase that loads.
@@ -130,12 +130,12 @@ impl Definition {
         };
         let properties = built_in_properties.replace_by(&overrides.for_workload(name));
         let loads = name == LOAD;
-        let scan = Span {
+        let scan = LengthRange {
             least: properties.whole_number("minscanlength"),
             most: properties.whole_number("maxscanlength"),
-            law: properties.text("scanlengthdistribution").parse().unwrap_or(Lengths::Constant),
+            law: properties.text("scanlengthdistribution").parse().unwrap_or(LengthLaw::Constant),
         };
-        let field = field_span(&properties);
+        let field = field_length_range(&properties);
         for (least, most, span) in
             [("minscanlength", "maxscanlength", scan), ("minfieldlength", "fieldlength", field)]
         {
@@ -152,7 +152,7 @@ impl Definition {
             field,
             read_all: properties.text("readallfields") == "true",
             write_all: properties.text("writeallfields") == "true",
-            naming: Naming {
+            naming: KeyNaming {
                 ordered: properties.text("insertorder") == "ordered",
                 padding: properties.whole_number("zeropadding"),
                 first: properties.whole_number("insertstart"),
@@ -229,11 +229,11 @@ fn request_distribution(properties: &Properties, axis_value: &str) -> Distributi
     }
 }
 
-fn field_span(properties: &Properties) -> Span {
+fn field_length_range(properties: &Properties) -> LengthRange {
     let most = properties.whole_number("fieldlength");
-    let law = properties.text("fieldlengthdistribution").parse().unwrap_or(Lengths::Constant);
-    let least = if law == Lengths::Constant { most } else { properties.whole_number("minfieldlength") };
-    Span { least, most, law }
+    let law = properties.text("fieldlengthdistribution").parse().unwrap_or(LengthLaw::Constant);
+    let least = if law == LengthLaw::Constant { most } else { properties.whole_number("minfieldlength") };
+    LengthRange { least, most, law }
 }
 
 #[cfg(test)]

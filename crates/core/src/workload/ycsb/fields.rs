@@ -4,8 +4,8 @@
 use storebench_model::cell::Data;
 use storebench_model::units::SizeRange;
 
-use super::definition::{Definition, Lengths};
-use super::law::EXPONENT;
+use super::choice::EXPONENT;
+use super::definition::{Definition, LengthLaw};
 use super::versions::{KnownVersions, Versions};
 use crate::record::Records;
 use crate::record::pool::Pool;
@@ -30,7 +30,7 @@ impl Fields {
         let size = SizeRange { from: field.least, to: field.most + 1 };
         let records = Records::new(seed, size, Pool::generate(data, seed, size));
         let weights = (1..=field.most - field.least + 1).map(|rank| (rank as f64).powf(-EXPONENT));
-        let records = if field.law == Lengths::Zipfian { records.with_lengths(weights) } else { records };
+        let records = if field.law == LengthLaw::Zipfian { records.with_lengths(weights) } else { records };
         Fields { records, count: definition.fields, has_field_versions: definition.is_partial() }
     }
 

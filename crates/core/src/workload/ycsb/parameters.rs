@@ -11,8 +11,8 @@ use storebench_model::store::StoreKind;
 use storebench_model::units::{Period, as_text};
 use storebench_model::words::words;
 
-use super::definition::{Definition, Kind, Span};
-use super::name::MAX_KEY_BYTES;
+use super::definition::{Definition, Kind, LengthRange};
+use super::record_key::MAX_KEY_BYTES;
 use crate::measure::probe::Probe;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
@@ -161,7 +161,7 @@ impl YcsbParameters {
 
     /// The mean length of a value in bytes.
     fn mean_value(&self) -> f64 {
-        let Span { least, most, .. } = self.definition.field;
+        let LengthRange { least, most, .. } = self.definition.field;
         let prefix_bytes = if self.definition.fields > 1 { 4.0 } else { 0.0 };
         self.definition.fields as f64 * ((least + most) as f64 / 2.0 + prefix_bytes)
     }
@@ -181,16 +181,16 @@ pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
         return Err(LeftOutReason::NoOrder { store: store.name.into() });
     }
     if work.between_rounds == BetweenRounds::Close && store.kind == StoreKind::Server {
-        // It would lose its own count of syncs, to which a promise of `power` is held.
+        // It would lose its own count of syncs, to which the guarantee `power` is held.
         let why = "is a server, which is not closed between rounds: say --between-rounds nothing";
         return Err(LeftOutReason::Contradiction { why: format!("{} {why}", store.name) });
     }
     if work.between_rounds == BetweenRounds::Close && capabilities.keeps && !capabilities.persists {
         return Err(LeftOutReason::LosesRounds { store: store.name.into() });
     }
-    let tier = cell.guarantee().tier().unwrap_or(store.shipped);
+    let guarantee = cell.guarantee().tier().unwrap_or(store.shipped);
     let replaces_whole =
-        capabilities.replaces_whole || store.offer(tier).is_some_and(|offer| offer.atomic_replace);
+        capabilities.replaces_whole || store.offer(guarantee).is_some_and(|offer| offer.atomic_replace);
     if cell.threads() > 1 && work.definition.writes() && !replaces_whole {
         return Err(LeftOutReason::TornReads { store: store.name.into() });
     }
@@ -249,7 +249,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
         let load_s = work.loaded as f64 * record_s + (work.loaded as f64 / work.batch as f64).ceil() * wait_s;
         let write_s = record_s + wait_s;
         let share = |kind| work.definition.share(kind);
-        let Span { least, most, .. } = work.definition.scan;
+        let LengthRange { least, most, .. } = work.definition.scan;
         let mean_scan_length = (least + most) as f64 / 2.0;
         let call_s = share(Kind::Read) * CALL_S
             + share(Kind::Scan) * CALL_S * (1.0 + mean_scan_length / 10.0)

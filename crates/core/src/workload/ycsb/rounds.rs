@@ -50,7 +50,7 @@ impl YcsbRound {
     }
 }
 
-/// Loads the store, and does all rounds. `acknowledged` receives what a promise of `power` is held to. Stops at the first thing
+/// Loads the store, and does all rounds. `acknowledged` receives what the guarantee `power` is held to. Stops at the first thing
 /// that goes wrong.
 pub fn run(
     shared: &YcsbContext<'_>,
@@ -117,15 +117,15 @@ fn load(
     let count = shared.work.loaded;
     shared.versions.mark_loaded(count);
     let add = |batch: &mut Batch, record| {
-        let name = shared.definition().naming.name(record);
-        batch.add(name.bytes(), |values| shared.fields.append(record, 1, values));
+        let key = shared.definition().naming.key(record);
+        batch.add(key.bytes(), |values| shared.fields.append(record, 1, values));
     };
     let aging = Aging { records: count, times: shared.work.age, after: shared.work.after_load };
     let after_load = aging.after_load();
     let mut result =
         loader::load(Some(count), batch, session, acknowledged, after_load, numbered(count, add))?;
     aging.age(&mut result, session, acknowledged, |record, version, key, value| {
-        key.extend_from_slice(shared.definition().naming.name(record).bytes());
+        key.extend_from_slice(shared.definition().naming.key(record).bytes());
         shared.fields.append(record, 1 + version, value);
     })?;
     Ok(result)

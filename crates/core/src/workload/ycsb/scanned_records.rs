@@ -1,6 +1,7 @@
 //! The records that a scan has shown: copied as they come, and compared afterwards with the expected ones.
 
-use super::name::MAX_KEY_BYTES;
+use super::definition::KeyNaming;
+use super::record_key::{MAX_KEY_BYTES, RecordKey};
 use super::shared::YcsbContext;
 use super::versions::KnownVersions;
 use crate::workload::batch::touched;
@@ -73,7 +74,7 @@ impl ScannedRecords {
             let record = loop {
                 let next =
                     order.next().ok_or("showed what was never inserted, or not in the order of the keys")?;
-                if shared.definition().naming.name(next).bytes() == key {
+                if shared.definition().naming.key(next).bytes() == key {
                     break next;
                 }
                 if next < live {
@@ -101,4 +102,48 @@ fn is_right(shared: &YcsbContext<'_>, floors: &mut [u32], record: u64, value: &[
         versions.copy_floors(record, floors);
     }
     shared.fields.is_value(record, &KnownVersions::from_slots(floors, versions.newest(record, floors)), value)
+}
+
+/// All records in the order of their keys' bytes, including those yet to be inserted.
+#[derive(Debug)]
+pub struct KeyOrder {
+    records: Vec<u32>,
+    positions: Vec<u32>,
+}
+
+impl KeyOrder {
+    pub fn new(naming: KeyNaming, count: u64) -> KeyOrder {
+        let with_name = |record: u32| (naming.key(u64::from(record)), record);
+        let mut named_records: Vec<(RecordKey, u32)> = (0..count as u32).map(with_name).collect();
+        named_records.sort_unstable_by(|(a, _), (b, _)| a.bytes().cmp(b.bytes()));
+        let records: Vec<u32> = named_records.into_iter().map(|(_, record)| record).collect();
+        let mut positions = vec![0; records.len()];
+        for (position, record) in (0..).zip(&records) {
+            positions[*record as usize] = position;
+        }
+        KeyOrder { records, positions }
+    }
+
+    pub fn records_from(&self, record: u64) -> impl Iterator<Item = u64> {
+        let first =
+            self.positions.get(record as usize).map_or(self.records.len(), |position| *position as usize);
+        self.records[first..].iter().map(|record| u64::from(*record))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_follow_one_another_by_the_bytes_of_their_keys() {
+        let naming = KeyNaming { ordered: true, padding: 0, first: 5 };
+        let order = KeyOrder::new(naming, 8);
+        // user5 to user12.
+        assert_eq!(order.records_from(5).collect::<Vec<_>>(), [5, 6, 7, 0, 1, 2, 3, 4]);
+        assert_eq!(order.records_from(3).collect::<Vec<_>>(), [3, 4]);
+        assert_eq!(order.records_from(8).count(), 0);
+        let hashed = KeyOrder::new(KeyNaming { ordered: false, ..naming }, 1000);
+        assert_eq!(hashed.records_from(hashed.records[0].into()).count(), 1000);
+    }
 }

@@ -4,8 +4,8 @@ use storebench_model::cell::Data;
 
 use super::definition::{Definition, Kind};
 use super::fields::Fields;
-use super::order::Order;
 use super::parameters::YcsbParameters;
+use super::scanned_records::KeyOrder;
 use super::versions::Versions;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
@@ -17,7 +17,7 @@ pub struct YcsbContext<'a> {
     pub fields: Fields,
     pub versions: Versions,
     /// The order that scans must show; `None` without scans.
-    pub order: Option<Order>,
+    pub order: Option<KeyOrder>,
     pub turns: WeightedTurns<{ Kind::ALL.len() }>,
     /// Whether reads can be checked: not with a store that keeps nothing.
     pub can_check: bool,
@@ -42,7 +42,7 @@ impl<'a> YcsbContext<'a> {
         let checks_scans = definition.includes(Kind::Scan) && can_check;
         Ok(YcsbContext {
             versions: Versions::new(work.most_records(), slots, work.threads),
-            order: checks_scans.then(|| Order::new(definition.naming, work.most_records())),
+            order: checks_scans.then(|| KeyOrder::new(definition.naming, work.most_records())),
             turns: WeightedTurns::new(definition.shares),
             can_check,
             may_be_alike: fields.may_be_alike(),

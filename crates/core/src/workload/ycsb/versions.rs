@@ -64,13 +64,13 @@ impl Versions {
     }
 
     /// Takes the next record to insert; `None` if there is no room.
-    pub fn take(&self) -> Option<u64> {
+    pub fn claim_record(&self) -> Option<u64> {
         let next_number = |next: u64| (next < self.max_records).then_some(next + 1);
         self.next.fetch_update(Ordering::AcqRel, Ordering::Acquire, next_number).ok()
     }
 
     /// Marks a record as inserted.
-    pub fn insert(&self, record: u64) {
+    pub fn mark_inserted(&self, record: u64) {
         let first = record * self.slots;
         (first..first + self.slots).for_each(|index| self.floors[index as usize].store(1, Ordering::Release));
         // Whoever closes a gap counts what lies behind it, too.
@@ -86,7 +86,7 @@ impl Versions {
     }
 
     #[inline]
-    pub fn begin(&self, record: u64, slot: u64) -> BegunWrite {
+    pub fn begin_write(&self, record: u64, slot: u64) -> BegunWrite {
         match self.write_states.get(record as usize) {
             None => BegunWrite { version: self.floor(record, slot) + 1, is_alone: true },
             Some(state) => {
@@ -97,7 +97,7 @@ impl Versions {
     }
 
     #[inline]
-    pub fn end(&self, record: u64, slot: u64, write: BegunWrite) {
+    pub fn end_write(&self, record: u64, slot: u64, write: BegunWrite) {
         let floor = &self.floors[(record * self.slots + slot) as usize];
         match self.write_states.get(record as usize) {
             None => floor.store(write.version, Ordering::Relaxed),
@@ -178,13 +178,13 @@ mod tests {
     fn one_thread_knows_the_version_of_each_field() {
         let versions = Versions::new(3, 2, 1);
         versions.mark_loaded(2);
-        let begun = versions.begin(1, 1);
+        let begun = versions.begin_write(1, 1);
         assert_eq!(begun.version, 2);
-        versions.end(1, 1, begun);
+        versions.end_write(1, 1, begun);
         assert_eq!((versions.floor(1, 0), versions.floor(1, 1), versions.newest(1, &[1, 2])), (1, 2, 2));
         assert!(versions.is_touched(1, 2) && !versions.is_touched(0, 2));
-        assert_eq!((versions.take(), versions.take(), versions.live()), (Some(2), None, 2));
-        versions.insert(2);
+        assert_eq!((versions.claim_record(), versions.claim_record(), versions.live()), (Some(2), None, 2));
+        versions.mark_inserted(2);
         assert_eq!((versions.live(), versions.inserted(), versions.is_touched(2, 2)), (3, 3, true));
     }
 
@@ -192,20 +192,20 @@ mod tests {
     fn of_writes_that_overlap_none_is_certain() {
         let versions = Versions::new(1, 1, 2);
         versions.mark_loaded(1);
-        let first = versions.begin(0, 0);
+        let first = versions.begin_write(0, 0);
         assert_eq!((first.version, versions.newest(0, &[1])), (2, 2));
-        let second = versions.begin(0, 0);
-        versions.end(0, 0, first);
-        versions.end(0, 0, second);
+        let second = versions.begin_write(0, 0);
+        versions.end_write(0, 0, first);
+        versions.end_write(0, 0, second);
         assert_eq!((versions.floor(0, 0), versions.newest(0, &[1])), (1, 3), "either may have come last");
-        let alone = versions.begin(0, 0);
+        let alone = versions.begin_write(0, 0);
         assert_eq!((alone.version, versions.floor(0, 0)), (4, 1));
-        versions.end(0, 0, alone);
+        versions.end_write(0, 0, alone);
         assert_eq!(versions.floor(0, 0), 4);
         // One that began alone and was joined is not certain, either.
-        let (joined, joining) = (versions.begin(0, 0), versions.begin(0, 0));
-        versions.end(0, 0, joining);
-        versions.end(0, 0, joined);
+        let (joined, joining) = (versions.begin_write(0, 0), versions.begin_write(0, 0));
+        versions.end_write(0, 0, joining);
+        versions.end_write(0, 0, joined);
         assert_eq!(versions.floor(0, 0), 4);
     }
 
@@ -213,13 +213,13 @@ mod tests {
     fn what_is_live_has_no_gap() {
         let versions = Versions::new(4, 1, 2);
         versions.mark_loaded(1);
-        let taken: Vec<_> = (0..3).filter_map(|_| versions.take()).collect();
+        let taken: Vec<_> = (0..3).filter_map(|_| versions.claim_record()).collect();
         assert_eq!(taken, [1, 2, 3]);
-        versions.insert(2);
+        versions.mark_inserted(2);
         assert_eq!(versions.live(), 1);
-        versions.insert(1);
+        versions.mark_inserted(1);
         assert_eq!(versions.live(), 3);
-        versions.insert(3);
+        versions.mark_inserted(3);
         assert_eq!(versions.live(), 4);
     }
 
@@ -240,8 +240,8 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    while let Some(record) = versions.take() {
-                        versions.insert(record);
+                    while let Some(record) = versions.claim_record() {
+                        versions.mark_inserted(record);
                     }
                 });
             }

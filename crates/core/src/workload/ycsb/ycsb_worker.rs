@@ -4,9 +4,9 @@
 use storebench_model::result::WrittenRecords;
 use storebench_model::store::{Session, StoreError};
 
+use super::choice::{KeySpace, LengthChooser, RecordChooser};
 use super::definition::Kind;
-use super::law::{LengthChooser, Requests, Space};
-use super::name::Name;
+use super::record_key::RecordKey;
 use super::recorder::{PART_READ, PART_UPDATE, PLACES, Recorder, calls_ns};
 use super::scanned_records::ScannedRecords;
 use super::shared::YcsbContext;
@@ -27,14 +27,14 @@ struct PlannedRequest {
     /// The field to read or update.
     field: u64,
     length: u64,
-    name: Name,
+    key: RecordKey,
 }
 
 /// One thread's work, with all of its memory.
 pub(crate) struct YcsbWorker<'a> {
     thread: u64,
     shared: &'a YcsbContext<'a>,
-    chooser: Requests,
+    chooser: RecordChooser,
     lengths: LengthChooser,
     turn: u64,
     queue: Vec<PlannedRequest>,
@@ -45,12 +45,12 @@ pub(crate) struct YcsbWorker<'a> {
     /// The oldest versions in which the current record may be read.
     floors: Vec<u32>,
     ticks: Vec<(usize, u64)>,
+    /// Of the round that is done next, or the last one.
     recorder: Recorder,
     finished_rounds: Vec<Recorder>,
     spare_recorders: Vec<Recorder>,
     pacer: Option<Pacer>,
     store_copies: bool,
-    has_begun: bool,
     /// The records handed to the store.
     pub written: WrittenRecords,
     /// Writes that certainly changed what the store holds.
@@ -61,12 +61,12 @@ impl<'a> YcsbWorker<'a> {
     pub fn new(shared: &'a YcsbContext<'a>, thread: u64, seed: u64) -> Result<YcsbWorker<'a>, String> {
         let work = &shared.work;
         let (largest, scans) = (shared.fields.largest(), shared.definition().includes(Kind::Scan));
-        let space = Space { loaded: work.loaded, max_records: work.most_records() };
+        let space = KeySpace { loaded: work.loaded, max_records: work.most_records() };
         let longest_scan = if scans { shared.definition().scan.most } else { 0 };
         Ok(YcsbWorker {
             thread,
             shared,
-            chooser: Requests::new(work.definition.distribution, space, seed, (thread, work.threads))?,
+            chooser: RecordChooser::new(work.definition.distribution, space, seed, (thread, work.threads))?,
             lengths: LengthChooser::new(shared.definition().scan, seed ^ thread)?,
             turn: thread << 32,
             queue: Vec::with_capacity(QUANTUM_OPERATIONS),
@@ -81,7 +81,6 @@ impl<'a> YcsbWorker<'a> {
             spare_recorders: (1..work.rounds).map(|_| Recorder::new()).collect::<Result<_, _>>()?,
             pacer: None,
             store_copies: false,
-            has_begun: false,
             written: WrittenRecords::default(),
             writes: 0,
         })
@@ -99,7 +98,7 @@ impl<'a> YcsbWorker<'a> {
         let floors = self.queue.iter().map(|request| shared.versions.floor(request.record, 0));
         std::hint::black_box(floors.fold(0, |mixed, floor| mixed ^ floor));
         let naming = shared.definition().naming;
-        self.queue.iter_mut().for_each(|request| request.name = naming.name(request.record));
+        self.queue.iter_mut().for_each(|request| request.key = naming.key(request.record));
         self.queue.len() as u64
     }
 
@@ -109,7 +108,7 @@ impl<'a> YcsbWorker<'a> {
         let shared = self.shared;
         let kind = Kind::ALL[shared.turns.choose(self.turn)];
         let record = match kind {
-            Kind::Insert => shared.versions.take()?,
+            Kind::Insert => shared.versions.claim_record()?,
             // Records that this thread has planned to insert are there by then, if there is no other thread.
             _ if shared.versions.is_shared() => self.chooser.next(shared.versions.live()),
             _ => self.chooser.next(shared.versions.inserted()),
@@ -118,7 +117,7 @@ impl<'a> YcsbWorker<'a> {
         let uses_one_field = shared.definition().uses_one_field(kind);
         let field = if uses_one_field { self.chooser.choose_index(shared.fields.count) } else { 0 };
         let length = if kind == Kind::Scan { self.lengths.draw() } else { 0 };
-        Some(PlannedRequest { kind, record, field, length, name: Name::EMPTY })
+        Some(PlannedRequest { kind, record, field, length, key: RecordKey::EMPTY })
     }
 
     fn run_quantum(&mut self, session: &mut dyn Session) -> Result<(), WorkloadError> {
@@ -190,9 +189,9 @@ impl<'a> YcsbWorker<'a> {
         let start = self.start();
         let read_buffer = &mut self.read_buffer;
         let result = if self.store_copies {
-            session.get(request.name.bytes(), &mut |value| read_buffer.length = value.len())
+            session.get(request.key.bytes(), &mut |value| read_buffer.length = value.len())
         } else {
-            session.get(request.name.bytes(), &mut |value| read_buffer.copy(value))
+            session.get(request.key.bytes(), &mut |value| read_buffer.copy(value))
         };
         let end = self.shared.clock.now();
         self.check_found(request, result)?;
@@ -215,7 +214,7 @@ impl<'a> YcsbWorker<'a> {
         begin: impl FnOnce(&mut YcsbWorker<'a>) -> u64,
     ) -> Result<u64, WorkloadError> {
         let shared = self.shared;
-        let PlannedRequest { record, name, .. } = request;
+        let PlannedRequest { record, key, .. } = request;
         let is_partial = shared.definition().is_partial();
         let field = if is_partial { request.field } else { 0 };
         if is_partial {
@@ -223,7 +222,7 @@ impl<'a> YcsbWorker<'a> {
             shared.versions.copy_floors(*record, &mut self.floors);
             self.read_buffer.make_room_for(shared.fields.largest());
         }
-        let write = shared.versions.begin(*record, field);
+        let write = shared.versions.begin_write(*record, field);
         if is_partial {
             shared.fields.make_field(*record, field, write.version, &mut self.value);
         } else {
@@ -233,14 +232,14 @@ impl<'a> YcsbWorker<'a> {
         let read = if is_partial { Some(self.replace_field(session, request)) } else { None };
         let was_replaced = read.as_ref().is_some_and(|(_, was_replaced)| *was_replaced);
         let new = if was_replaced { &self.replaced_value } else { &self.value };
-        let result = session.update(name.bytes(), new);
+        let result = session.update(key.bytes(), new);
         let end = shared.clock.now();
         let bytes = new.len();
         if let Some((read, was_replaced)) = read {
             self.check_replaced(request, read, was_replaced)?;
         }
         result.map_err(|error| store_error(request, &error))?;
-        shared.versions.end(*record, field, write);
+        shared.versions.end_write(*record, field, write);
         self.count_write(place, request, bytes);
         Ok(end.saturating_sub(start))
     }
@@ -253,7 +252,7 @@ impl<'a> YcsbWorker<'a> {
         request: &PlannedRequest,
     ) -> (Result<bool, StoreError>, bool) {
         let read_buffer = &mut self.read_buffer;
-        let read = session.get(request.name.bytes(), &mut |value| read_buffer.copy(value));
+        let read = session.get(request.key.bytes(), &mut |value| read_buffer.copy(value));
         let old = self.read_buffer.value().unwrap_or_default();
         let was_replaced =
             self.shared.fields.replace(old, request.field, &self.value, &mut self.replaced_value);
@@ -285,10 +284,10 @@ impl<'a> YcsbWorker<'a> {
         let shared = self.shared;
         shared.fields.make(request.record, 1, &mut self.value);
         let start = self.start();
-        let result = session.insert(request.name.bytes(), &self.value);
+        let result = session.insert(request.key.bytes(), &self.value);
         let end = shared.clock.now();
         result.map_err(|error| store_error(request, &error))?;
-        shared.versions.insert(request.record);
+        shared.versions.mark_inserted(request.record);
         self.count_write(Kind::Insert as usize, request, self.value.len());
         Ok(end.saturating_sub(start))
     }
@@ -301,7 +300,7 @@ impl<'a> YcsbWorker<'a> {
         self.scanned.clear();
         let start = self.start();
         let scanned = &mut self.scanned;
-        let result = session.scan(request.name.bytes(), request.length as usize, &mut |key, value| {
+        let result = session.scan(request.key.bytes(), request.length as usize, &mut |key, value| {
             scanned.add(key, value);
         });
         let end = shared.clock.now();
@@ -318,7 +317,7 @@ impl<'a> YcsbWorker<'a> {
     fn count_write(&mut self, place: usize, request: &PlannedRequest, bytes: usize) {
         self.recorder.kind_record_mut(place).value_bytes += bytes as u64;
         self.written.records += 1;
-        self.written.key_bytes += request.name.bytes().len() as u64;
+        self.written.key_bytes += request.key.bytes().len() as u64;
         self.written.value_bytes += bytes as u64;
         self.writes += u64::from(request.kind == Kind::Insert || !self.shared.may_be_alike);
     }
@@ -352,13 +351,6 @@ impl worker_pool::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
         approach: BarrierGuard<'_>,
     ) -> Result<TimedPart, WorkloadError> {
         let (shared, work) = (self.shared, &self.shared.work);
-        if self.has_begun {
-            let spare = self.spare_recorders.pop();
-            let spare =
-                spare.ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
-            self.finished_rounds.push(std::mem::replace(&mut self.recorder, spare));
-        }
-        self.has_begun = true;
         self.store_copies = session.copied().is_some();
         let main = work.definition.main_kind() as usize;
         let series = shared.series.thread(self.thread as usize, self.recorder.latencies(main));
@@ -382,7 +374,11 @@ impl worker_pool::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
         )?;
         let end = shared.clock.now();
         seconds.finish(self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
-        Ok(TimedPart { begin, end, calls_ns: calls_ns(&self.recorder), ..TimedPart::default() })
+        let calls_ns = calls_ns(&self.recorder);
+        if let Some(spare) = self.spare_recorders.pop() {
+            self.finished_rounds.push(std::mem::replace(&mut self.recorder, spare));
+        }
+        Ok(TimedPart { begin, end, calls_ns, ..TimedPart::default() })
     }
 }
 
@@ -415,15 +411,15 @@ fn describe_stale(length: usize) -> String {
 
 #[cold]
 fn store_error(request: &PlannedRequest, error: &StoreError) -> WorkloadError {
-    let PlannedRequest { kind, record, name, .. } = request;
-    let key = String::from_utf8_lossy(name.bytes());
+    let PlannedRequest { kind, record, key, .. } = request;
+    let key = String::from_utf8_lossy(key.bytes());
     WorkloadError::store(&format!("{} of record {record} (key {key})", kind.name()), error)
 }
 
 #[cold]
 fn wrong_data(request: &PlannedRequest, fault: &str) -> WorkloadError {
-    let PlannedRequest { kind, record, name, .. } = request;
-    let key = String::from_utf8_lossy(name.bytes());
+    let PlannedRequest { kind, record, key, .. } = request;
+    let key = String::from_utf8_lossy(key.bytes());
     let what = if *kind == Kind::Scan { "a scan from" } else { "the value of" };
     WorkloadError::wrong_data(format!("{what} record {record} (key {key}) {fault}"))
 }

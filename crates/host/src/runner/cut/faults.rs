@@ -100,7 +100,7 @@ impl CutChecker<'_> {
         let mut inner = stage.inner();
         let state = self.write_state(&mut inner, &whole_cut(&history.log))?;
         let (mut reads, mut files) = (0, Vec::new());
-        let traced = TracePart::is_cut(&path, &state);
+        let traced = TracePart::from_cut(&path, &state);
         let state_report = self.check_after(&mut inner, &history.report, traced, |disk, store| {
             reads = counts::read(disk).map_or(0, |counts| counts.requests.reads.requests);
             let extents = extents::extents_below(store).unwrap_or_default().into_iter();
@@ -132,7 +132,7 @@ impl CutChecker<'_> {
         let mut inner = stage.inner();
         let state = self.write_state(&mut inner, &whole_cut(&history.log))?;
         let state_report =
-            self.check_after(&mut inner, &history.report, TracePart::is_cut(&path, &state), |_, _| ())?;
+            self.check_after(&mut inner, &history.report, TracePart::from_cut(&path, &state), |_, _| ())?;
         inner.release()?;
         let aftermath = match (state_report.finding, &history.ended) {
             (StateFinding::Held, Some((aftermath, _))) => *aftermath,
@@ -148,7 +148,7 @@ impl CutChecker<'_> {
         let path = stage.work().join(SOUND_LOG);
         let mut inner = stage.inner();
         let state = self.write_state(&mut inner, &whole_cut(&sound.history.log))?;
-        let traced = TracePart { fault: Some(fault), ..TracePart::is_cut(&path, &state) };
+        let traced = TracePart { fault: Some(fault), ..TracePart::from_cut(&path, &state) };
         let mut struck = 0;
         let state_report = self.check_after(&mut inner, &sound.history.report, traced, |disk, _| {
             struck = counts::read(disk).ok().and_then(|counts| counts.struck).unwrap_or_default();

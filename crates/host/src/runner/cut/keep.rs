@@ -79,7 +79,7 @@ impl CutChecker<'_> {
     fn find_files(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, cut: Cut) -> Result<Vec<FileExtent>> {
         let mut inner = stage.inner();
         let state = self.write_state(&mut inner, &cut)?;
-        let traced = TracePart::is_cut(scene.path, &state);
+        let traced = TracePart::from_cut(scene.path, &state);
         let files = match self.template.mount_traced(&mut inner, super::NAME, traced)? {
             Ok((folder, _)) => extents::extents_below(&folder).unwrap_or_default(),
             Err(_) => Vec::new(),

@@ -1,5 +1,5 @@
 //! The settings of the folders: how keys are spread over directories, how a file is written, what is synced. No engine could
-//! ignore them; the tier follows from them.
+//! ignore them; the guarantee follows from them.
 
 use super::path::Layout;
 use crate::store::{
@@ -44,8 +44,8 @@ const SYNC_FOLDER: SettingDef = SettingDef::new(
 
 const READ_BY_STOREBENCH: &str = "nothing need be asked: storebench itself makes the calls, and tests look at the files and count the syncs";
 
-pub(super) const OF_FLAT: &[SettingDef] = &[WRITE, SYNC_FILE, SYNC_FOLDER];
-pub(super) const OF_NESTED: &[SettingDef] = &[LEVELS, LEVEL_BYTES, WRITE, SYNC_FILE, SYNC_FOLDER];
+pub(super) const FLAT_SETTINGS: &[SettingDef] = &[WRITE, SYNC_FILE, SYNC_FOLDER];
+pub(super) const NESTED_SETTINGS: &[SettingDef] = &[LEVELS, LEVEL_BYTES, WRITE, SYNC_FILE, SYNC_FOLDER];
 
 /// `process` lacks a sync or both.
 pub(super) const UNSYNCED: &[Danger] = &[
@@ -82,7 +82,7 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// The configuration for these options; `layout` is the default. Fails when they can't be met, or give another tier than asked for.
+    /// The configuration for these options; `layout` is the default. Fails when they can't be met, or give another guarantee than asked for.
     pub fn new(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Result<Config> {
         let given = GivenSettings::new(options, known)?;
         let number = |name| Ok(given.number(name, range(name))?.map(|number| number as usize));
@@ -98,11 +98,11 @@ impl Config {
             sync_file: given.flag(SYNC_FILE.name)?.unwrap_or(is_power),
             sync_folder: given.flag(SYNC_FOLDER.name)?.unwrap_or(is_power),
         };
-        hold_to_tier(options, config.tier())?;
+        hold_to_tier(options, config.guarantee())?;
         Ok(config)
     }
 
-    pub fn tier(&self) -> Guarantee {
+    pub fn guarantee(&self) -> Guarantee {
         if self.sync_file && self.sync_folder { Guarantee::Power } else { Guarantee::Process }
     }
 

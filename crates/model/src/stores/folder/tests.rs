@@ -298,7 +298,7 @@ fn a_folder_that_was_closed_with_another_layout_is_not_opened() {
     assert_eq!(open(&NESTED_FOLDER, directory.path(), Guarantee::Process).count().unwrap(), 1);
 }
 
-/// For every way to write: the tier that results, what accidents can cost, and whether an open file keeps the old value.
+/// For every way to write: the guarantee that results, what accidents can cost, and whether an open file keeps the old value.
 #[test]
 fn the_guarantee_follows_from_how_files_are_written_and_what_is_synced() {
     use Guarantee::{Power, Process};
@@ -312,13 +312,13 @@ fn the_guarantee_follows_from_how_files_are_written_and_what_is_synced() {
         ("rename", false, true, Process, Loss::Nothing, Loss::Torn),
         ("rename", true, true, Power, Loss::Nothing, Loss::Nothing),
     ];
-    for (write, sync_file, sync_folder, tier, kill, power_cut) in cases {
+    for (write, sync_file, sync_folder, guarantee, kill, power_cut) in cases {
         let (file, folder) = (sync_file.to_string(), sync_folder.to_string());
         let settings = [("write", write), ("sync_file", &file), ("sync_folder", &folder)];
         let directory = tempfile::tempdir().unwrap();
         let store = open_with(&FLAT_FOLDER, directory.path(), None, &settings).unwrap();
-        assert_eq!(store.guarantee(), tier, "{settings:?}");
-        let danger = FLAT_FOLDER.offer(tier).unwrap().danger(&store.settings().unwrap()).unwrap();
+        assert_eq!(store.guarantee(), guarantee, "{settings:?}");
+        let danger = FLAT_FOLDER.offer(guarantee).unwrap().danger(&store.settings().unwrap()).unwrap();
         assert_eq!((danger.kill, danger.power_cut), (kill, power_cut), "{settings:?}");
 
         let mut session = store.session().unwrap();
@@ -331,9 +331,9 @@ fn the_guarantee_follows_from_how_files_are_written_and_what_is_synced() {
         drop(session);
         store.close().unwrap();
 
-        let other_tier = if tier == Power { Process } else { Power };
-        let refused = open_with(&FLAT_FOLDER, directory.path(), Some(other_tier), &settings).err();
-        let context = format!("{settings:?} at {other_tier}: {refused:?}");
+        let other_guarantee = if guarantee == Power { Process } else { Power };
+        let refused = open_with(&FLAT_FOLDER, directory.path(), Some(other_guarantee), &settings).err();
+        let context = format!("{settings:?} at {other_guarantee}: {refused:?}");
         assert!(matches!(refused, Some(StoreError::BadSetting(_))), "{context}");
     }
 }

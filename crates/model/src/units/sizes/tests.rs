@@ -76,7 +76,7 @@ proptest! {
             let next = drawn.get(index + 1);
             if next != Some(size) {
                 let observed_share = (index + 1) as f64 / DRAWN as f64;
-                let expected_share = sizes.share_up_to(*size) / f64::from(WHOLE);
+                let expected_share = sizes.cumulative_share(*size) / f64::from(WHOLE);
                 // Beyond 3.3 / sqrt(n) in about one of a thousand million draws.
                 prop_assert!((observed_share - expected_share).abs() < 3.3 / (DRAWN as f64).sqrt(), "{size}: {observed_share} against {expected_share}");
             }

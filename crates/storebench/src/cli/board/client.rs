@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use storebench_core::guard;
 use storebench_core::workload::clients::link::{ClientTask, ClientWire};
-use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
+use storebench_core::workload::clients::messages::{ClientOrder, ClientReply};
 use storebench_core::workload::spec::{Spec, TrialContext, TrialError};
 use storebench_model::error::{Exit, Result};
 use storebench_model::store::StoreDef;

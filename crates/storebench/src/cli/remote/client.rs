@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use storebench_core::workload::clients::link::{ClientLink, ClientTask};
-use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
+use storebench_core::workload::clients::messages::{ClientOrder, ClientReply};
 use storebench_model::error::Result;
 
 use super::connection::{self, Connection};

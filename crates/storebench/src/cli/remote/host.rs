@@ -104,7 +104,7 @@ impl Host {
         }
         command.arg(shell::script(script, arguments));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        lifeline::deafen(&mut command);
+        lifeline::ignore_interrupts(&mut command);
         command
     }
 

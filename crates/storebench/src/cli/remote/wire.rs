@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use storebench_core::workload::clients::link::ClientTask;
-use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
+use storebench_core::workload::clients::messages::{ClientOrder, ClientReply};
 use storebench_core::workload::load_progress::ProgressKind;
 use storebench_model::cell::Cell;
 use storebench_model::result::{RunHeader, TrialResult};

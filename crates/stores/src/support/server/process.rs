@@ -64,7 +64,7 @@ pub fn unprivileged(
     opens_by_path: bool,
 ) -> Result<()> {
     // Before it gives up the right to.
-    processes::enter(command).map_err(StoreError::io("holding the server to limits"))?;
+    processes::join_cgroups(command).map_err(StoreError::io("holding the server to limits"))?;
     command
         .env_clear()
         .envs([("PATH", "/usr/bin:/bin:/usr/sbin:/sbin"), ("LC_ALL", "C"), ("TZ", "UTC")])
@@ -99,7 +99,7 @@ pub fn unprivileged(
     // SAFETY: between fork and exec the closure makes system calls and allocates nothing.
     unsafe { command.pre_exec(drop_privileges) };
     // After that: a change of the user takes it back.
-    lifeline::tie(command);
+    lifeline::tie_to_parent(command);
     Ok(())
 }
 
@@ -135,7 +135,7 @@ impl ServerProcess {
         let error_file = file.try_clone().map_err(StoreError::io("making the server's log"))?;
         command.stdin(Stdio::null()).stdout(file).stderr(error_file);
         let child = command.spawn().map_err(StoreError::io(format!("starting {}", programs.server)))?;
-        processes::join(child.id());
+        processes::add_server(child.id());
         Ok(ServerProcess { child, folder, log, programs, has_ended: false })
     }
 
@@ -164,7 +164,7 @@ impl ServerProcess {
         let ended = self.child.try_wait().map_err(StoreError::io(format!("waiting for {name}")))?;
         let Some(status) = ended else { return Ok(()) };
         self.has_ended = true;
-        processes::leave(self.child.id());
+        processes::remove_server(self.child.id());
         Err(StoreError::Engine(format!("{name} did not start: {}", self.last_words(status))))
     }
 
@@ -183,7 +183,7 @@ impl ServerProcess {
             return Ok(());
         }
         let (status, name) = (self.terminate(), self.programs.server);
-        processes::leave(self.child.id());
+        processes::remove_server(self.child.id());
         let status = status.map_err(StoreError::io(format!("ending {name}")))?;
         let is_expected_signal =
             self.programs.ends_by_signal && status.signal() == Some(self.programs.stop.as_raw());

@@ -84,7 +84,7 @@ fn a_round_is_that_of_all_clients() {
     assert_eq!(fleet_round.elapsed.wall, Duration::from_nanos(13_999_000));
     assert_eq!(fleet_round.elapsed.at_work, Duration::from_millis(40));
     assert_eq!((fleet_round.counters.cpu_ns, fleet_round.counters.took_ns), (Some(10), Some(9)));
-    assert_eq!(fleet_round.did.iter().map(|(first, _)| *first).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(fleet_round.client_results.iter().map(|(first, _)| *first).collect::<Vec<_>>(), [0, 2]);
     let [good, other] = reports.as_slice() else { panic!("{reports:?}") };
     assert_eq!((good.host.as_str(), other.sessions, other.late_ns), ("good", 2, 700));
     assert!(good.clock_uncertainty_ns < 300_000_000, "{good:?}");

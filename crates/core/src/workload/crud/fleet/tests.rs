@@ -12,7 +12,7 @@ use storebench_model::stores::MEMORY;
 
 use super::*;
 use crate::workload::clients::link::{ClientLink, ClientTask, ClientWire};
-use crate::workload::clients::words::{ClientOrder, ClientReply};
+use crate::workload::clients::messages::{ClientOrder, ClientReply};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
 use crate::workload::table::Workload;

@@ -11,8 +11,8 @@ use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;
 
 impl Messages {
-    pub fn live(&self) -> u64 {
-        self.ids().count() as u64
+    pub fn count_live(&self) -> u64 {
+        self.live_ids().count() as u64
     }
 
     /// Checks the table in a store opened twice, and closes it. Fails at the first row that is missing, wrong, or there once deleted.
@@ -27,8 +27,8 @@ impl Messages {
         }
         bench.close()?;
         Ok(Audit {
-            records: self.live(),
-            read_back: self.live(),
+            records: self.count_live(),
+            read_back: self.count_live(),
             reopened: 2,
             took_ns: start.elapsed().as_nanos() as u64,
             ..Audit::default()
@@ -38,8 +38,8 @@ impl Messages {
     /// Every row, in key order.
     fn check_rows(&self, session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
         let names = COLUMNS.map(|(name, _)| name).join(", ");
-        let mut expected = self.ids();
-        let mut row = self.source.row();
+        let mut expected = self.live_ids();
+        let mut row = self.source.empty_row();
         let mut first_fault = None;
         let mut visit = |found: &[SqlValue<'_>]| {
             if first_fault.is_some() {
@@ -47,7 +47,8 @@ impl Messages {
             }
             let next = expected.next().map(|id| self.fill(&mut row, id)).map(|row| row.values());
             if next.as_ref().map(|values| values.as_slice()) != Some(found) {
-                first_fault = Some(difference(next.as_ref().map(|values| &values[0]), found.first()));
+                let key = next.as_ref().map(|values| &values[0]);
+                first_fault = Some(describe_difference(key, found.first()));
             }
         };
         visit_rows(session, &format!("SELECT {names} FROM {TABLE} ORDER BY id"), &mut visit)?;
@@ -59,7 +60,7 @@ impl Messages {
     }
 
     fn check_index(&self, session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
-        let mut row = self.source.row();
+        let mut row = self.source.empty_row();
         let mut seen = vec![false; self.versions.len()];
         let mut first_fault = None;
         let mut visit = |found: &[SqlValue<'_>]| {
@@ -70,7 +71,7 @@ impl Messages {
             let is_live = self.versions.get(id).is_some_and(|version| *version != DELETED);
             let is_right = is_live
                 && !std::mem::replace(&mut seen[id], true)
-                && self.fill(&mut row, id as u64).entry().as_slice() == found;
+                && self.fill(&mut row, id as u64).index_entry().as_slice() == found;
             if !is_right && first_fault.is_none() {
                 first_fault = Some(format!("the index has a wrong entry: {found:?}"));
             }
@@ -78,15 +79,15 @@ impl Messages {
         let sql = format!("SELECT conversation, sent_at, id FROM {TABLE} ORDER BY conversation, sent_at, id");
         let entries = visit_rows(session, &sql, &mut visit)?;
         first_fault.map_or(Ok(()), |message| Err(wrong_data(message)))?;
-        let live = self.live();
+        let live = self.count_live();
         if entries == live {
             return Ok(());
         }
         Err(wrong_data(format!("the index has {entries} entries, but there are {live} rows")))
     }
 
-    /// Of the rows that are there.
-    pub fn ids(&self) -> impl Iterator<Item = u64> {
+    /// The ids of the rows that are there.
+    pub fn live_ids(&self) -> impl Iterator<Item = u64> {
         (0..).zip(&self.versions).filter(|(_, version)| **version != DELETED).map(|(id, _)| id)
     }
 
@@ -129,7 +130,7 @@ fn visit_rows(
 }
 
 /// How the found row differs from the expected one.
-fn difference(expected: Option<&SqlValue<'_>>, found: Option<&SqlValue<'_>>) -> String {
+fn describe_difference(expected: Option<&SqlValue<'_>>, found: Option<&SqlValue<'_>>) -> String {
     match (expected, found) {
         (Some(SqlValue::Integer(expected)), Some(SqlValue::Integer(found))) if expected == found => {
             format!("the row {found} is not what was written last")

@@ -103,8 +103,7 @@ pub fn held_bytes(case: &Case<'_>) -> f64 {
 /// Bytes of each row's version, ids to delete, and a transaction's rows.
 pub fn memory(case: &Case<'_>) -> f64 {
     let work = AndrobenchParameters::from_parameters(case.cell, case.parameters);
-    let bytes_per_row = size_of::<u8>() + size_of::<u32>();
-    work.most_rows() as f64 * bytes_per_row as f64
+    work.most_rows() as f64 * (size_of::<u8>() + size_of::<u32>()) as f64
         + work.statements as f64 * (work.body_bytes as f64 + ROW_OVERHEAD_BYTES)
 }
 
@@ -127,7 +126,7 @@ pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult
     Some(overhead_s + work.loading_s(statement_s, probe) + work_s + work.audit_s(statement_s))
 }
 
-/// Seconds: as if every transaction waited for the disk, unless the tier is one at which none does.
+/// Seconds: as if every transaction waited for the disk, unless the guarantee is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let work = AndrobenchParameters::from_parameters(case.cell, case.parameters);
     let statement_s = statement_s(case);

@@ -5,7 +5,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use storebench_model::store::sql::{SqlType, SqlValue};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::workload::transactions::{letters, random_within};
+use crate::workload::transactions::{random_letters, random_number};
 
 pub const TABLE: &str = "messages";
 
@@ -61,7 +61,7 @@ pub fn select() -> String {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Source {
+pub struct RowSource {
     pub seed: u64,
     pub body_bytes: u64,
 }
@@ -79,8 +79,8 @@ pub struct Row {
     picture: Vec<u8>,
 }
 
-impl Source {
-    pub fn row(&self) -> Row {
+impl RowSource {
+    pub fn empty_row(&self) -> Row {
         Row {
             sender: String::with_capacity(NAME_BYTES.1 as usize),
             body: String::with_capacity(self.body_bytes as usize * 2),
@@ -96,9 +96,9 @@ impl Source {
         row.id = id as i64;
         row.conversation = (random.next_u64() % CONVERSATIONS) as i64;
         row.sender.clear();
-        row.sender.extend(letters(&mut random, NAME_BYTES.0, NAME_BYTES.1).map(char::from));
+        row.sender.extend(random_letters(&mut random, NAME_BYTES.0, NAME_BYTES.1).map(char::from));
         row.picture.clear();
-        let length = random_within(&mut random, PICTURE_BYTES.0, PICTURE_BYTES.1);
+        let length = random_number(&mut random, PICTURE_BYTES.0, PICTURE_BYTES.1);
         row.picture.extend((0..length).map(|_| random.next_u64() as u8));
         // The columns that change.
         let mut random = self.random(id, version);
@@ -108,7 +108,7 @@ impl Source {
         row.score = (random.next_u64() % 4096) as f64 / 16.0;
         row.body.clear();
         let most = self.body_bytes + self.body_bytes / 2;
-        row.body.extend(letters(&mut random, self.body_bytes / 2, most).map(char::from));
+        row.body.extend(random_letters(&mut random, self.body_bytes / 2, most).map(char::from));
     }
 
     fn random(&self, id: u64, version: u8) -> Xoshiro256PlusPlus {
@@ -133,7 +133,7 @@ impl Row {
         ]
     }
 
-    pub fn changes(&self) -> [SqlValue<'_>; 5] {
+    pub fn update_values(&self) -> [SqlValue<'_>; 5] {
         [
             SqlValue::Integer(self.sent_at),
             SqlValue::Integer(self.unread),
@@ -152,7 +152,7 @@ impl Row {
     }
 
     /// The index's columns, and the id.
-    pub fn entry(&self) -> [SqlValue<'_>; 3] {
+    pub fn index_entry(&self) -> [SqlValue<'_>; 3] {
         [SqlValue::Integer(self.conversation), SqlValue::Integer(self.sent_at), SqlValue::Integer(self.id)]
     }
 
@@ -168,9 +168,9 @@ mod tests {
 
     #[test]
     fn rows_follow_from_seed_id_and_version() {
-        let source = Source { seed: 1, body_bytes: 100 };
-        let make_row = |source: Source, id, version| {
-            let mut row = source.row();
+        let source = RowSource { seed: 1, body_bytes: 100 };
+        let make_row = |source: RowSource, id, version| {
+            let mut row = source.empty_row();
             source.fill(&mut row, id, version);
             row
         };
@@ -183,13 +183,13 @@ mod tests {
         );
         assert!(row.sent_at != updated.sent_at && row.body != updated.body);
         assert_ne!(row, make_row(source, 8, 0));
-        assert_ne!(row, make_row(Source { seed: 2, ..source }, 7, 0));
+        assert_ne!(row, make_row(RowSource { seed: 2, ..source }, 7, 0));
     }
 
     #[test]
     fn bodies_have_the_mean_that_was_asked_for() {
-        let source = Source { seed: 1, body_bytes: 100 };
-        let mut row = source.row();
+        let source = RowSource { seed: 1, body_bytes: 100 };
+        let mut row = source.empty_row();
         let capacity = row.body.capacity();
         let total: usize = (0..1000)
             .map(|id| {

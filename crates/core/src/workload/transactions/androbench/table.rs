@@ -8,7 +8,7 @@ use storebench_model::store::{self, Store, StoreError};
 
 use super::check;
 use super::parameters::AndrobenchParameters;
-use super::rows::{self, DELETED, Row, Source};
+use super::rows::{self, DELETED, Row, RowSource};
 use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, check_settings, run_statements};
 use crate::workload::workload_error::WorkloadError;
 
@@ -57,7 +57,7 @@ impl<'s> Table<'s> {
 /// All transactions of a trial, and the table's content. Its memory is taken before the store is opened.
 pub(crate) struct Messages {
     pub work: AndrobenchParameters,
-    pub source: Source,
+    pub source: RowSource,
     random: Xoshiro256PlusPlus,
     /// By id; [`DELETED`] if deleted.
     pub versions: Vec<u8>,
@@ -71,7 +71,7 @@ pub(crate) struct Messages {
 impl Messages {
     /// Takes all memory that the harness will need.
     pub fn prepare(work: AndrobenchParameters, seed: u64) -> Messages {
-        let source = Source { seed, body_bytes: work.body_bytes };
+        let source = RowSource { seed, body_bytes: work.body_bytes };
         let max_rows = usize::try_from(work.most_rows()).unwrap_or(usize::MAX);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x616e_6472_6f62);
         let to_delete = draw_ids(work.most_rows(), work.changed_rows(), &mut random);
@@ -84,15 +84,15 @@ impl Messages {
             random,
             versions,
             to_delete,
-            rows: (0..work.statements).map(|_| source.row()).collect(),
-            expected: source.row(),
+            rows: (0..work.statements).map(|_| source.empty_row()).collect(),
+            expected: source.empty_row(),
             written: WrittenRecords::default(),
         }
     }
 
     pub fn stored(&self) -> StoredRecords {
-        let (mut row, records) = (self.source.row(), self.live());
-        let value_bytes = self.ids().map(|id| self.fill(&mut row, id).value_bytes()).sum();
+        let (mut row, records) = (self.source.empty_row(), self.count_live());
+        let value_bytes = self.live_ids().map(|id| self.fill(&mut row, id).value_bytes()).sum();
         StoredRecords { records, key_bytes: records * KEY_BYTES, value_bytes }
     }
 
@@ -149,7 +149,7 @@ impl Transactions<Table<'_>> for Messages {
         timer.time(|| {
             run_statements(session, &self.rows, |session, row| match kind {
                 INSERT => session.run(insert, &row.values()),
-                UPDATE => session.run(update, &row.changes()),
+                UPDATE => session.run(update, &row.update_values()),
                 _ => session.run(delete, &row.key()),
             })
         })

@@ -50,19 +50,19 @@ impl BatchParameters {
     }
 }
 
-pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
-    if let Err(reason) = case.openable_store() {
-        return Some(reason);
-    }
+pub fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
+    case.openable_store()?;
     let work = BatchParameters::from_parameters(case.cell, case.parameters);
     if work.rows() > u64::from(u32::MAX) {
-        return Some(LeftOutReason::Contradiction {
+        return Err(LeftOutReason::Contradiction {
             why: format!("{} rows are too many: ids have 32 bits", work.rows()),
         });
     }
-    let bytes = work.bytes();
-    (bytes >= case.size_limit as f64)
-        .then_some(LeftOutReason::TooLarge { bytes, limit_bytes: case.size_limit })
+    let (bytes, limit_bytes) = (work.bytes(), case.size_limit);
+    match bytes >= limit_bytes as f64 {
+        true => Err(LeftOutReason::TooLarge { bytes, limit_bytes }),
+        false => Ok(()),
+    }
 }
 
 /// Bytes of rows, journal or log, and partly filled pages.
@@ -89,7 +89,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
     2.0 * work.rows() as f64 * size_of::<u32>() as f64 + work.statements as f64 * row
 }
 
-/// Seconds: as if every transaction waited for the disk, unless the tier is one at which none does.
+/// Seconds: as if every transaction waited for the disk, unless the guarantee is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let work = BatchParameters::from_parameters(case.cell, case.parameters);
     let has_syncs = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
@@ -133,7 +133,7 @@ mod tests {
         let reason_and_time = |cell: &Cell, size_limit| {
             let case = Case::with_defaults(cell, &parameters, &stores, size_limit);
             let probe = Probe { file_creation_ns: 10_000, sync_ns: 1_000_000, write_bytes_per_s: 1e8 };
-            (reason(&case), time(&case, &probe).trial_s)
+            (check(&case).err(), time(&case, &probe).trial_s)
         };
         let (too_large, _) = reason_and_time(&cell("memory", "1000"), 1 << 20);
         assert!(matches!(too_large, Some(LeftOutReason::TooLarge { .. })));

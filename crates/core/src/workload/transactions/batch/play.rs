@@ -17,7 +17,6 @@ const DELETE: usize = 2;
 
 /// A trial's transactions. Its memory is taken before the store is opened.
 pub struct BatchTransactions {
-    work: BatchParameters,
     seed: u64,
     random: Xoshiro256PlusPlus,
     /// All ids in the order of insertion, then of deletion.
@@ -33,7 +32,6 @@ impl BatchTransactions {
     pub fn prepare(work: BatchParameters, seed: u64, keeps: bool) -> BatchTransactions {
         let statements = usize::try_from(work.statements).unwrap_or(usize::MAX);
         BatchTransactions {
-            work,
             seed,
             random: Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x0062_6174_6368),
             order: (0..work.rows() as u32).collect(),
@@ -63,7 +61,7 @@ impl<'t> Transactions<dyn Table + 't> for BatchTransactions {
     }
 
     fn plan(&mut self, kind: usize, number: u64) -> u64 {
-        let first = (number * self.work.statements) as usize;
+        let first = number as usize * self.rows.len();
         let mut value_bytes = 0;
         for (index, row) in self.rows.iter_mut().enumerate() {
             let id = match kind {

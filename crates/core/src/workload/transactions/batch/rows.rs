@@ -5,7 +5,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use storebench_model::store::sql::SqlValue;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::workload::transactions::letters;
+use crate::workload::transactions::random_letters;
 
 pub const TABLE: &str = "tests";
 /// As in the paper; every SQL dialect knows these types.
@@ -49,7 +49,7 @@ impl Row {
         }
         self.value.clear();
         self.value.extend(self.number.to_be_bytes());
-        self.value.extend(letters(&mut random, 1, MOST_LETTERS as u64));
+        self.value.extend(random_letters(&mut random, 1, MOST_LETTERS as u64));
     }
 
     pub fn key(&self) -> &[u8] {

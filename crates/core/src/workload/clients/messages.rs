@@ -1,4 +1,4 @@
-//! The words between a trial's process and its clients.
+//! The messages between a trial's process and its clients.
 
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::workload::elapsed::Elapsed;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the words of each say what its fields are")]
+#[expect(missing_docs, reason = "the doc comment of each says what its fields are")]
 pub enum ClientOrder {
     /// Asks for its clock.
     Ping,
@@ -48,7 +48,7 @@ pub struct ClientRound {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the words of each say what its fields are")]
+#[expect(missing_docs, reason = "the doc comment of each says what its fields are")]
 pub enum ClientReply {
     Alive,
     Pong {
@@ -121,15 +121,15 @@ pub struct OperationMeasurements {
     pub conflicts: u64,
 }
 
-/// Bytes as text: many of them are alike.
-pub fn packed(bytes: &[u8]) -> Result<String, String> {
+/// Packs bytes as text: many of them are alike.
+pub fn pack_bytes(bytes: &[u8]) -> Result<String, String> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
     let packed = encoder.write_all(bytes).and_then(|()| encoder.finish());
     packed.map(|packed| BASE64.encode(packed)).map_err(|error| error.to_string())
 }
 
-/// The bytes of a text, whose number must be `length`.
-pub fn unpacked(text: &str, length: usize) -> Result<Vec<u8>, String> {
+/// Unpacks the bytes of a text; fails unless there are `length` of them.
+pub fn unpack_bytes(text: &str, length: usize) -> Result<Vec<u8>, String> {
     let packed = BASE64.decode(text).map_err(|error| error.to_string())?;
     let (mut bytes, limit) = (Vec::with_capacity(length), length as u64 + 1);
     DeflateDecoder::new(packed.as_slice())
@@ -148,12 +148,12 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(9);
         for length in [0, 1, 70_000] {
             let versions: Vec<u8> = (0..length).map(|_| random.u8(0..3)).collect();
-            let text = packed(&versions).unwrap();
-            assert_eq!(unpacked(&text, length).unwrap(), versions);
-            assert!(unpacked(&text, length + 1).is_err());
+            let text = pack_bytes(&versions).unwrap();
+            assert_eq!(unpack_bytes(&text, length).unwrap(), versions);
+            assert!(unpack_bytes(&text, length + 1).is_err());
         }
-        let many = packed(&vec![0; 1 << 20]).unwrap();
-        assert!(many.len() < 20_000 && unpacked(&many, 10).is_err());
-        assert!(unpacked("no base64", 1).is_err() && unpacked("AAAA", 1).is_err());
+        let many = pack_bytes(&vec![0; 1 << 20]).unwrap();
+        assert!(many.len() < 20_000 && unpack_bytes(&many, 10).is_err());
+        assert!(unpack_bytes("no base64", 1).is_err() && unpack_bytes("AAAA", 1).is_err());
     }
 }

@@ -3,11 +3,11 @@
 
 use storebench_model::store::{Result, Session, Transaction};
 
-use super::chunk::Source;
+use super::chunk::ChunkSource;
 use super::schema::{self, ID_BYTES, INDEX_PREFIX, ORDER_BYTES, Table};
 use super::tables::{PurchaseRequest, ReadBuffer, Tables, split_key};
 
-pub(crate) struct ByRecords<'s> {
+pub(crate) struct RecordTables<'s> {
     session: Box<dyn Session + 's>,
     indexed: bool,
     /// Whether rows are loaded in key order.
@@ -21,7 +21,7 @@ pub(crate) struct ByRecords<'s> {
 pub(crate) const KEY_BYTES: usize = 1 + ID_BYTES;
 pub const ENTRY_BYTES: usize = KEY_BYTES + ID_BYTES;
 /// Not every store takes an empty value.
-const ENTRY: &[u8] = b"o";
+const ENTRY_VALUE: &[u8] = b"o";
 
 /// Entries that an index lookup reads at once, and rows that a walk does.
 const ENTRIES_AT_ONCE: usize = 32;
@@ -35,7 +35,7 @@ fn key_from_bytes(table: Table, id: &[u8]) -> Key {
     key
 }
 
-fn entry(customer: &[u8], order: &[u8]) -> [u8; ENTRY_BYTES] {
+fn entry_key(customer: &[u8], order: &[u8]) -> [u8; ENTRY_BYTES] {
     let mut key = [INDEX_PREFIX; ENTRY_BYTES];
     key[1..KEY_BYTES].copy_from_slice(customer);
     key[KEY_BYTES..].copy_from_slice(order);
@@ -46,10 +46,10 @@ fn customer_of(order: &[u8]) -> &[u8] {
     order.get(ID_BYTES..2 * ID_BYTES).unwrap_or(&[0; ID_BYTES])
 }
 
-impl<'s> ByRecords<'s> {
+impl<'s> RecordTables<'s> {
     /// `sorted` is whether rows will be loaded in key order.
-    pub fn new(session: Box<dyn Session + 's>, indexed: bool, sorted: bool) -> ByRecords<'s> {
-        ByRecords {
+    pub fn new(session: Box<dyn Session + 's>, indexed: bool, sorted: bool) -> RecordTables<'s> {
+        RecordTables {
             session,
             indexed,
             sorted,
@@ -59,9 +59,9 @@ impl<'s> ByRecords<'s> {
     }
 
     fn orders_by_index(&mut self, customer: &[u8; ID_BYTES], read_buffer: &mut ReadBuffer) -> Result<()> {
-        let ByRecords { session, order_ids, .. } = self;
+        let RecordTables { session, order_ids, .. } = self;
         order_ids.clear();
-        let first_entry = entry(customer, &[0; ID_BYTES]);
+        let first_entry = entry_key(customer, &[0; ID_BYTES]);
         walk(session.as_mut(), &first_entry, ENTRIES_AT_ONCE, |key, _| {
             let is_of_customer = key.starts_with(&first_entry[..KEY_BYTES]);
             let order = key.get(KEY_BYTES..).filter(|_| is_of_customer);
@@ -150,8 +150,8 @@ fn read_to_change(transaction: &mut dyn Transaction, id: i64, product: &mut Vec<
     transaction.get_to_change(&key, &mut |value| product.extend_from_slice(value))
 }
 
-impl Tables for ByRecords<'_> {
-    fn load(&mut self, source: &mut Source) -> Result<u64> {
+impl Tables for RecordTables<'_> {
+    fn load(&mut self, source: &mut ChunkSource) -> Result<u64> {
         let (mut batches, mut acknowledged) = (0, true);
         let (mut keys, mut entries) = (Vec::<Key>::new(), Vec::new());
         while let Some(chunk) = source.current() {
@@ -167,10 +167,10 @@ impl Tables for ByRecords<'_> {
             batches += u64::from(acknowledged);
             if self.indexed && chunk.table == Table::Orders {
                 entries.clear();
-                entries.extend(chunk.rows().map(|order| entry(customer_of(order), split_key(order).0)));
+                entries.extend(chunk.rows().map(|order| entry_key(customer_of(order), split_key(order).0)));
                 entries.sort_unstable();
                 let records: Vec<(&[u8], &[u8])> =
-                    entries.iter().map(|key| (key.as_slice(), ENTRY)).collect();
+                    entries.iter().map(|key| (key.as_slice(), ENTRY_VALUE)).collect();
                 self.session.insert_batch(&records)?;
                 batches += 1;
             }
@@ -180,7 +180,7 @@ impl Tables for ByRecords<'_> {
         Ok(batches + u64::from(!acknowledged))
     }
 
-    fn orders(&mut self, customer: i64, read_buffer: &mut ReadBuffer) -> Result<()> {
+    fn read_orders(&mut self, customer: i64, read_buffer: &mut ReadBuffer) -> Result<()> {
         let customer = customer.to_be_bytes();
         read_row(self.session.as_mut(), Table::Customers, &customer, read_buffer)?;
         if self.indexed {
@@ -200,7 +200,7 @@ impl Tables for ByRecords<'_> {
                 &customer,
                 read_buffer,
             )?;
-            for (index, id) in request.looked_at.iter().enumerate() {
+            for (index, id) in request.viewed.iter().enumerate() {
                 let bytes = id.to_be_bytes();
                 if index == request.chosen {
                     let is_found = read_to_change(transaction, *id, product)?;
@@ -216,7 +216,7 @@ impl Tables for ByRecords<'_> {
             let (id, value) = split_key(&request.order);
             transaction.put(&key_from_bytes(Table::Orders, id), value)?;
             if indexed {
-                transaction.put(&entry(customer_of(&request.order), id), ENTRY)?;
+                transaction.put(&entry_key(customer_of(&request.order), id), ENTRY_VALUE)?;
             }
             was_changed = change_stock(transaction, product, -request.amount)?;
             Ok(())
@@ -249,7 +249,7 @@ impl Tables for ByRecords<'_> {
         })
     }
 
-    fn each_entry(&mut self, visit: &mut dyn FnMut(i64, i64)) -> Result<()> {
+    fn visit_entries(&mut self, visit: &mut dyn FnMut(i64, i64)) -> Result<()> {
         walk(self.session.as_mut(), &[INDEX_PREFIX], ROWS_AT_ONCE, |key, _| {
             let is_entry = key.first() == Some(&INDEX_PREFIX);
             if let Some((customer, order)) = key.get(1..).and_then(<[u8]>::split_first_chunk::<ID_BYTES>)

@@ -5,9 +5,9 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::definition::{Distribution, Lengths, Span};
-use super::name::hash;
-use super::scramble::Scramble;
+use super::definition::{Distribution, LengthLaw, LengthRange};
+use super::rank_scatter::RankScatter;
+use super::record_key::hash_number;
 use crate::workload::zipf::Zipf;
 
 pub(crate) const EXPONENT: f64 = 0.99;
@@ -15,8 +15,9 @@ pub(crate) const EXPONENT: f64 = 0.99;
 /// The item count of YCSB's own zipfian law, whatever the number of records (`ScrambledZipfianGenerator.ITEM_COUNT`).
 const ITEMS: u64 = 10_000_000_000;
 
+/// The records that requests can be for.
 #[derive(Debug, Clone, Copy)]
-pub struct Space {
+pub struct KeySpace {
     pub loaded: u64,
     /// All that there can be.
     pub max_records: u64,
@@ -24,15 +25,16 @@ pub struct Space {
 
 /// Chooses records, for one of several threads.
 #[derive(Debug, Clone)]
-pub struct Requests {
+pub struct RecordChooser {
     random: Xoshiro256PlusPlus,
     law: Law,
 }
 
+/// A distribution, with what drawing from it needs.
 #[derive(Debug, Clone)]
 enum Law {
     Uniform { count: u64 },
-    Zipfian { ranks: Zipf, scramble: Scramble },
+    Zipfian { ranks: Zipf, rank_scatter: RankScatter },
     Scrambled { ranks: Zipf, count: u64 },
     Latest { ranks: Zipf },
     Hotspot { hot: u64, count: u64, requests: f64 },
@@ -40,20 +42,21 @@ enum Law {
     Sequential { next: u64, step: u64, count: u64 },
 }
 
-impl Requests {
+impl RecordChooser {
     /// The law for one thread of several. `seed` is the trial's: all threads find the same records popular.
     pub(crate) fn new(
         distribution: Distribution,
-        space: Space,
+        space: KeySpace,
         seed: u64,
         (thread, threads): (u64, u64),
-    ) -> Result<Requests, String> {
+    ) -> Result<RecordChooser, String> {
         let count = space.loaded.max(1);
         let ranks = || Zipf::new(space.max_records.max(1), EXPONENT);
         let law = match distribution {
             Distribution::Uniform => Law::Uniform { count },
             Distribution::Zipfian => {
-                Law::Zipfian { ranks: ranks()?, scramble: Scramble::new(seed, space.max_records.max(1)) }
+                let rank_scatter = RankScatter::new(seed, space.max_records.max(1));
+                Law::Zipfian { ranks: ranks()?, rank_scatter }
             }
             Distribution::ZipfianYcsb => {
                 // It allows for twice as many inserts as are expected.
@@ -71,7 +74,7 @@ impl Requests {
             Distribution::Sequential => Law::Sequential { next: thread % count, step: threads, count },
         };
         let thread_seed = seed ^ thread.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Ok(Requests { random: Xoshiro256PlusPlus::seed_from_u64(thread_seed), law })
+        Ok(RecordChooser { random: Xoshiro256PlusPlus::seed_from_u64(thread_seed), law })
     }
 
     /// The next record, of which `live` are there, no fewer than were loaded.
@@ -80,14 +83,14 @@ impl Requests {
         let random = &mut self.random;
         match &mut self.law {
             Law::Uniform { count } => random_below(random, *count),
-            Law::Zipfian { ranks, scramble } => loop {
-                let record = scramble.position_of(ranks.rank(random) - 1);
+            Law::Zipfian { ranks, rank_scatter } => loop {
+                let record = rank_scatter.scatter(ranks.rank(random) - 1);
                 if record < live {
                     return record;
                 }
             },
             Law::Scrambled { ranks, count } => loop {
-                let record = hash(ranks.rank(random) - 1) % *count;
+                let record = hash_number(ranks.rank(random) - 1) % *count;
                 if record < live {
                     return record;
                 }
@@ -137,23 +140,23 @@ fn random_fraction(random: &mut Xoshiro256PlusPlus) -> f64 {
 #[derive(Debug, Clone)]
 pub(crate) struct LengthChooser {
     random: Xoshiro256PlusPlus,
-    span: Span,
+    span: LengthRange,
     ranks: Option<Zipf>,
 }
 
 impl LengthChooser {
-    pub(crate) fn new(span: Span, seed: u64) -> Result<LengthChooser, String> {
-        let zipfian = span.law == Lengths::Zipfian;
+    pub(crate) fn new(span: LengthRange, seed: u64) -> Result<LengthChooser, String> {
+        let zipfian = span.law == LengthLaw::Zipfian;
         let ranks = zipfian.then(|| Zipf::new(span.most - span.least + 1, EXPONENT)).transpose()?;
         Ok(LengthChooser { random: Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x5ca1_ab1e), span, ranks })
     }
 
     #[inline]
     pub fn draw(&mut self) -> u64 {
-        let Span { least, most, law } = self.span;
+        let LengthRange { least, most, law } = self.span;
         match (&self.ranks, law) {
             (Some(ranks), _) => least + ranks.rank(&mut self.random) - 1,
-            (None, Lengths::Constant) => most,
+            (None, LengthLaw::Constant) => most,
             (None, _) => least + random_below(&mut self.random, most - least + 1),
         }
     }

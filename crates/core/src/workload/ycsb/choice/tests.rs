@@ -57,9 +57,9 @@ fn assert_follows(name: &str, draw: impl Fn(u64) -> Vec<u32>, expected: &[f64]) 
     assert!(by_seed.iter().all(|chance| *chance > LEVEL / tests), "{name}: {by_seed:?}");
 }
 
-fn draws(distribution: Distribution, space: Space, live: u64) -> impl Fn(u64) -> Vec<u32> {
+fn draws(distribution: Distribution, space: KeySpace, live: u64) -> impl Fn(u64) -> Vec<u32> {
     move |seed| {
-        let mut requests = Requests::new(distribution, space, seed, (0, 1)).unwrap();
+        let mut requests = RecordChooser::new(distribution, space, seed, (0, 1)).unwrap();
         let mut counts = vec![0; space.max_records as usize];
         (0..DRAWS).for_each(|_| counts[requests.next(live) as usize] += 1);
         counts
@@ -81,7 +81,7 @@ fn scrambled(count: u64) -> Vec<f64> {
     let mut remaining = 1.0;
     for item in 0..HASHED {
         let share = ((item + 1) as f64).powf(-EXPONENT) / WEIGHT_SUM;
-        shares[(hash(item) % count) as usize] += share;
+        shares[(hash_number(item) % count) as usize] += share;
         remaining -= share;
     }
     shares.into_iter().map(|share| share + remaining / count as f64).collect()
@@ -89,9 +89,9 @@ fn scrambled(count: u64) -> Vec<f64> {
 
 #[test]
 fn ycsbs_own_zipfian_follows_its_law() {
-    assert_follows("zipfian-ycsb", draws(Distribution::ZipfianYcsb, SPACE, COUNT), &scrambled(COUNT));
+    assert_follows("zipfian-ycsb", draws(Distribution::ZipfianYcsb, KEY_SPACE, COUNT), &scrambled(COUNT));
     // FNV-1a of eight zero bytes; as a signed number it is negative, and loses its sign.
-    assert_eq!(hash(0), 0xa8c7_f832_281a_39c5_u64.wrapping_neg());
+    assert_eq!(hash_number(0), 0xa8c7_f832_281a_39c5_u64.wrapping_neg());
     // The most popular of 1,000 records gets 4 % of the requests; by the exact law it gets 13 %.
     let largest_share = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);
     assert!((0.037..0.045).contains(&largest_share(scrambled(1000))), "{}", largest_share(scrambled(1000)));
@@ -100,18 +100,18 @@ fn ycsbs_own_zipfian_follows_its_law() {
 
 #[test]
 fn ycsbs_own_zipfian_keeps_room_for_inserts() {
-    let space = Space { loaded: 100, max_records: 150 };
-    let mut requests = Requests::new(Distribution::ZipfianYcsb, space, 1, (0, 1)).unwrap();
+    let space = KeySpace { loaded: 100, max_records: 150 };
+    let mut requests = RecordChooser::new(Distribution::ZipfianYcsb, space, 1, (0, 1)).unwrap();
     assert!((0..5000).map(|_| requests.next(120)).all(|record| record < 120));
     // The most popular item is the one among 200 records.
-    let popular = hash(0) % 200;
+    let popular = hash_number(0) % 200;
     let mut counts = [0; 200];
     (0..20_000).for_each(|_| counts[requests.next(200) as usize] += 1);
     let (record, _) = counts.iter().enumerate().max_by_key(|(_, count)| **count).unwrap();
     assert_eq!(record as u64, popular);
 }
 
-const SPACE: Space = Space { loaded: COUNT, max_records: COUNT };
+const KEY_SPACE: KeySpace = KeySpace { loaded: COUNT, max_records: COUNT };
 
 #[test]
 fn the_test_knows_its_own_table() {
@@ -124,32 +124,32 @@ fn the_test_knows_its_own_table() {
 #[test]
 fn uniform_follows_its_law() {
     let alike = vec![1.0 / COUNT as f64; COUNT as usize];
-    assert_follows("uniform", draws(Distribution::Uniform, SPACE, COUNT), &alike);
+    assert_follows("uniform", draws(Distribution::Uniform, KEY_SPACE, COUNT), &alike);
 }
 
 #[test]
 fn zipfian_follows_its_law_rank_by_rank() {
-    let scattered = |space: Space, live: u64, seed: u64| {
-        let scramble = Scramble::new(seed, space.max_records);
+    let scattered = |space: KeySpace, live: u64, seed: u64| {
+        let rank_scatter = RankScatter::new(seed, space.max_records);
         let counts = draws(Distribution::Zipfian, space, live)(seed);
         // Back from records to ranks.
         let ranks =
-            (0..space.max_records).map(|rank| scramble.position_of(rank)).filter(|record| *record < live);
+            (0..space.max_records).map(|rank| rank_scatter.scatter(rank)).filter(|record| *record < live);
         ranks.map(|record| counts[record as usize]).collect::<Vec<u32>>()
     };
-    assert_follows("zipfian", |seed| scattered(SPACE, COUNT, seed), &zipf(COUNT));
+    assert_follows("zipfian", |seed| scattered(KEY_SPACE, COUNT, seed), &zipf(COUNT));
 }
 
 #[test]
 fn zipfian_over_a_space_that_has_not_grown_yet_is_the_law_over_what_is_there() {
-    let space = Space { loaded: COUNT, max_records: COUNT + 50 };
+    let space = KeySpace { loaded: COUNT, max_records: COUNT + 50 };
     // Which ranks are there differs by seed: each is held to its own law, and the chances to the same levels.
     for seed in SEEDS {
-        let scramble = Scramble::new(seed, space.max_records);
+        let rank_scatter = RankScatter::new(seed, space.max_records);
         let counts = draws(Distribution::Zipfian, space, COUNT)(seed);
         let present: Vec<(u64, f64)> = (0..space.max_records)
             .zip(zipf(space.max_records))
-            .map(|(rank, share)| (scramble.position_of(rank), share))
+            .map(|(rank, share)| (rank_scatter.scatter(rank), share))
             .filter(|(record, _)| *record < COUNT)
             .collect();
         let sum: f64 = present.iter().map(|(_, share)| share).sum();
@@ -162,7 +162,7 @@ fn zipfian_over_a_space_that_has_not_grown_yet_is_the_law_over_what_is_there() {
 
 #[test]
 fn latest_follows_its_law_from_the_newest_on_while_records_are_added() {
-    let space = Space { loaded: COUNT, max_records: COUNT * 3 };
+    let space = KeySpace { loaded: COUNT, max_records: COUNT * 3 };
     for live in [COUNT, COUNT * 2] {
         let newest_first = |seed| {
             let mut counts = draws(Distribution::Latest, space, live)(seed);
@@ -180,9 +180,9 @@ fn hotspot_follows_its_law() {
     let hot = COUNT / 5;
     let share = |record| if record < hot { 0.8 / hot as f64 } else { 0.2 / (COUNT - hot) as f64 };
     let expected: Vec<f64> = (0..COUNT).map(share).collect();
-    assert_follows("hotspot", draws(law, SPACE, COUNT), &expected);
+    assert_follows("hotspot", draws(law, KEY_SPACE, COUNT), &expected);
     for (data, requests) in [(0.0, 0.5), (1.0, 0.5), (0.2, 1.0), (0.2, 0.0)] {
-        let counts = draws(Distribution::Hotspot { data, requests }, SPACE, COUNT)(1);
+        let counts = draws(Distribution::Hotspot { data, requests }, KEY_SPACE, COUNT)(1);
         assert_eq!(counts.iter().sum::<u32>(), DRAWS, "{data} {requests}");
     }
 }
@@ -194,7 +194,7 @@ fn exponential_follows_its_law_from_the_newest_on() {
     let weight = |back: u64| (-(back as f64) / mean).exp() - (-((back + 1) as f64) / mean).exp();
     let sum: f64 = (0..COUNT).map(weight).sum();
     let expected: Vec<f64> = (0..COUNT).rev().map(|back| weight(back) / sum).collect();
-    assert_follows("exponential", draws(law, SPACE, COUNT), &expected);
+    assert_follows("exponential", draws(law, KEY_SPACE, COUNT), &expected);
     let newest: f64 = expected[COUNT as usize - 171..].iter().sum();
     assert!((newest * sum - 0.95).abs() < 0.002, "95 % go to the newest six sevenths: {newest}");
 }
@@ -203,8 +203,8 @@ fn exponential_follows_its_law_from_the_newest_on() {
 fn sequential_takes_each_record_in_turn_whatever_the_threads() {
     for threads in [1, 3] {
         let requests_of =
-            |thread| Requests::new(Distribution::Sequential, SPACE, 1, (thread, threads)).unwrap();
-        let mut choosers: Vec<Requests> = (0..threads).map(requests_of).collect();
+            |thread| RecordChooser::new(Distribution::Sequential, KEY_SPACE, 1, (thread, threads)).unwrap();
+        let mut choosers: Vec<RecordChooser> = (0..threads).map(requests_of).collect();
         let mut expected = (0..COUNT).cycle();
         for _ in 0..COUNT * 3 / threads {
             choosers.iter_mut().for_each(|chooser| assert_eq!(Some(chooser.next(COUNT)), expected.next()));
@@ -215,14 +215,14 @@ fn sequential_takes_each_record_in_turn_whatever_the_threads() {
 #[test]
 fn lengths_follow_their_laws() {
     let draw_lengths = |law, seed| {
-        let mut lengths = LengthChooser::new(Span { least: 5, most: 104, law }, seed).unwrap();
+        let mut lengths = LengthChooser::new(LengthRange { least: 5, most: 104, law }, seed).unwrap();
         let mut counts = vec![0; 100];
         (0..DRAWS).for_each(|_| counts[lengths.draw() as usize - 5] += 1);
         counts
     };
-    assert_follows("uniform lengths", |seed| draw_lengths(Lengths::Uniform, seed), &[0.01; 100]);
-    assert_follows("zipfian lengths", |seed| draw_lengths(Lengths::Zipfian, seed), &zipf(100));
-    assert_eq!(draw_lengths(Lengths::Constant, 1)[99], DRAWS);
+    assert_follows("uniform lengths", |seed| draw_lengths(LengthLaw::Uniform, seed), &[0.01; 100]);
+    assert_follows("zipfian lengths", |seed| draw_lengths(LengthLaw::Zipfian, seed), &zipf(100));
+    assert_eq!(draw_lengths(LengthLaw::Constant, 1)[99], DRAWS);
 }
 
 /// YCSB's way to scatter ranks, by the remainder of a hash, fails this test.
@@ -232,7 +232,7 @@ fn a_hash_and_its_remainder_do_not_follow_the_law() {
         let law = Zipf::new(COUNT, EXPONENT).unwrap();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut counts = vec![0_u32; COUNT as usize];
-        (0..DRAWS).for_each(|_| counts[(hash(law.rank(&mut random) - 1) % COUNT) as usize] += 1);
+        (0..DRAWS).for_each(|_| counts[(hash_number(law.rank(&mut random) - 1) % COUNT) as usize] += 1);
         counts.sort_unstable_by(|a, b| b.cmp(a));
         counts
     };

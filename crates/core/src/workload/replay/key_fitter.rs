@@ -9,29 +9,29 @@ const HASH_BYTES: usize = 32;
 const LEAST_NAME: usize = 5;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Fit {
+pub(crate) struct KeyFitter {
     max_bytes: usize,
     any_byte: bool,
     fitted: Vec<u8>,
     /// Keys that did not fit.
-    pub changed: u64,
+    pub changed_keys: u64,
 }
 
-impl Fit {
+impl KeyFitter {
     /// For keys of up to `longest` bytes. Takes all the memory that it will need.
-    pub fn new(capabilities: &Capabilities, longest: usize) -> Fit {
+    pub fn new(capabilities: &Capabilities, longest: usize) -> KeyFitter {
         let max_bytes = capabilities.max_key_bytes.min(longest.max(HASH_BYTES));
         let mut fitted = vec![1; max_bytes];
         fitted.clear();
-        Fit { max_bytes, any_byte: capabilities.any_byte_in_keys, fitted, changed: 0 }
+        KeyFitter { max_bytes, any_byte: capabilities.any_byte_in_keys, fitted, changed_keys: 0 }
     }
 
-    pub fn key<'k>(&'k mut self, key: &'k [u8]) -> &'k [u8] {
+    pub fn fit_key<'k>(&'k mut self, key: &'k [u8]) -> &'k [u8] {
         let is_fitting = !key.is_empty() && key.len() <= self.max_bytes && (self.any_byte || is_name(key));
         if is_fitting {
             return key;
         }
-        self.changed += 1;
+        self.changed_keys += 1;
         self.fitted.clear();
         // A common beginning stays common.
         let prefix = if self.any_byte { key.len().min(self.max_bytes - HASH_BYTES) } else { 0 };
@@ -45,11 +45,11 @@ impl Fit {
     }
 
     /// The start of a scan as the store takes it: no fitting key of the trace lies between this and the trace's start.
-    pub fn start<'k>(&'k mut self, key: &'k [u8]) -> &'k [u8] {
+    pub fn fit_scan_start<'k>(&'k mut self, key: &'k [u8]) -> &'k [u8] {
         if !key.is_empty() && key.len() <= self.max_bytes {
             return key;
         }
-        self.changed += 1;
+        self.changed_keys += 1;
         self.fitted.clear();
         self.fitted.extend_from_slice(key.get(..self.max_bytes).unwrap_or(b"\0"));
         if let Some(last) = self.fitted.iter().rposition(|byte| *byte < 255).filter(|_| !key.is_empty()) {
@@ -71,29 +71,31 @@ fn is_name(key: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn fit(max_key_bytes: usize, any_byte_in_keys: bool) -> Fit {
-        Fit::new(&Capabilities { max_key_bytes, any_byte_in_keys, ..Capabilities::DEFAULT }, 1000)
+    fn fitter(max_key_bytes: usize, any_byte_in_keys: bool) -> KeyFitter {
+        KeyFitter::new(&Capabilities { max_key_bytes, any_byte_in_keys, ..Capabilities::DEFAULT }, 1000)
     }
 
     #[test]
     fn what_fits_stays_and_what_does_not_stays_different() {
-        let mut lmdb = fit(511, true);
-        assert_eq!(lmdb.key(b"a\0b"), b"a\0b");
-        assert_eq!(lmdb.key(&[7; 511]), [7; 511]);
-        assert_eq!(lmdb.changed, 0);
-        let long = lmdb.key(&[7; 512]).to_vec();
+        let mut lmdb = fitter(511, true);
+        assert_eq!(lmdb.fit_key(b"a\0b"), b"a\0b");
+        assert_eq!(lmdb.fit_key(&[7; 511]), [7; 511]);
+        assert_eq!(lmdb.changed_keys, 0);
+        let long = lmdb.fit_key(&[7; 512]).to_vec();
         assert_eq!((long.len(), &long[..479]), (511, &[7; 479][..]));
-        assert_ne!(long, lmdb.key(&[7; 513]));
-        assert_eq!(lmdb.key(b"").len(), HASH_BYTES);
-        assert_eq!(lmdb.changed, 3);
-        assert_eq!((lmdb.start(b"a").to_vec(), lmdb.start(b"").to_vec()), (b"a".to_vec(), vec![0]));
-        let key_after = lmdb.start(&[7; 512]).to_vec();
+        assert_ne!(long, lmdb.fit_key(&[7; 513]));
+        assert_eq!(lmdb.fit_key(b"").len(), HASH_BYTES);
+        assert_eq!(lmdb.changed_keys, 3);
+        assert_eq!(lmdb.fit_scan_start(b"a"), b"a");
+        assert_eq!(lmdb.fit_scan_start(b""), [0]);
+        let key_after = lmdb.fit_scan_start(&[7; 512]).to_vec();
         assert_eq!(key_after, [&[7; 510][..], &[8]].concat());
-        assert_eq!(lmdb.start(&[&[7; 300][..], &[255; 300]].concat()), [&[7; 299][..], &[8]].concat());
-        let mut folder = fit(255, false);
-        assert_eq!(folder.key(b"user:12"), b"user:12");
+        let longer_start = [&[7; 300][..], &[255; 300]].concat();
+        assert_eq!(lmdb.fit_scan_start(&longer_start), [&[7; 299][..], &[8]].concat());
+        let mut folder = fitter(255, false);
+        assert_eq!(folder.fit_key(b"user:12"), b"user:12");
         for bad in [&b"a/b/c"[..], b"ab", b"..", b"a\0bcdef", b".storebench-tmp-x"] {
-            let name = folder.key(bad).to_vec();
+            let name = folder.fit_key(bad).to_vec();
             assert!(name.len() == HASH_BYTES && is_name(&name), "{bad:?}");
         }
     }

@@ -1,16 +1,16 @@
-//! The tables as a store keeps them that speaks SQL.
+//! The tables in a store that speaks SQL.
 
 use storebench_model::store::sql::{BulkLoad, MOST_COLUMNS, SqlSession, SqlValue, StatementId};
 use storebench_model::store::{Result, StoreError};
 
-use super::chunk::{Chunk, Source};
+use super::chunk::{Chunk, ChunkSource};
 use super::schema::{self, INDEX, Table};
 use super::tables::{PurchaseRequest, ReadBuffer, Tables};
 
 /// About the bytes of rows loaded at once: a transaction of some engines, whose log holds it whole.
 const BULK_BYTES: usize = 64 << 20;
 
-pub(crate) struct BySql<'s> {
+pub(crate) struct SqlTables<'s> {
     session: Box<dyn SqlSession + 's>,
     statements: Option<Statements>,
     indexed: bool,
@@ -30,17 +30,17 @@ struct Statements {
 const UPDATE_STOCK: &str = "UPDATE products SET quantity = quantity + ? WHERE product_id = ?";
 const SELECT_ENTRIES: &str = "SELECT customer_id, order_id FROM orders ORDER BY customer_id, order_id";
 
-impl<'s> BySql<'s> {
-    pub fn make(mut session: Box<dyn SqlSession + 's>, indexed: bool, sorted: bool) -> Result<BySql<'s>> {
+impl<'s> SqlTables<'s> {
+    pub fn make(mut session: Box<dyn SqlSession + 's>, indexed: bool, sorted: bool) -> Result<SqlTables<'s>> {
         for table in Table::ALL {
             let sql = table.schema(|sql_type| session.type_name(sql_type));
             session.execute(&sql)?;
         }
-        Ok(BySql { session, statements: None, indexed, sorted })
+        Ok(SqlTables { session, statements: None, indexed, sorted })
     }
 
     /// Opens existing tables, for transactions.
-    pub fn open(mut session: Box<dyn SqlSession + 's>, indexed: bool) -> Result<BySql<'s>> {
+    pub fn open(mut session: Box<dyn SqlSession + 's>, indexed: bool) -> Result<SqlTables<'s>> {
         let statements = Statements {
             customer: session.prepare(&Table::Customers.select_by("customer_id"))?,
             orders: session.prepare(&Table::Orders.select_by("customer_id"))?,
@@ -48,7 +48,7 @@ impl<'s> BySql<'s> {
             insert: session.prepare(&Table::Orders.insert())?,
             update: session.prepare(UPDATE_STOCK)?,
         };
-        Ok(BySql { session, statements: Some(statements), indexed, sorted: false })
+        Ok(SqlTables { session, statements: Some(statements), indexed, sorted: false })
     }
 
     fn statements(&self) -> Result<Statements> {
@@ -65,7 +65,7 @@ impl<'s> BySql<'s> {
         let mut is_missing = true;
         self.session.query(statement, &[SqlValue::Integer(id)], &mut |row| {
             is_missing = false;
-            read_buffer.add(|bytes| schema::append(table, row, bytes));
+            read_buffer.add(|bytes| schema::append_row(table, row, bytes));
         })?;
         if is_missing {
             read_buffer.add(|_| ());
@@ -80,19 +80,19 @@ impl<'s> BySql<'s> {
         read_buffer: &mut ReadBuffer,
     ) -> Result<bool> {
         self.read_row(Table::Customers, statements.customer, request.customer, read_buffer)?;
-        for product in request.looked_at {
+        for product in request.viewed {
             self.read_row(Table::Products, statements.product, product, read_buffer)?;
         }
         let mut order = [SqlValue::Null; MOST_COLUMNS];
-        let columns = schema::values(Table::Orders, &request.order, &mut order).unwrap_or(0);
+        let columns = schema::read_values(Table::Orders, &request.order, &mut order).unwrap_or(0);
         let inserted = self.session.run(statements.insert, &order[..columns])?;
         let stock = [SqlValue::Integer((-request.amount).into()), SqlValue::Integer(request.product())];
         Ok(inserted == 1 && self.session.run(statements.update, &stock)? == 1)
     }
 }
 
-impl Tables for BySql<'_> {
-    fn load(&mut self, source: &mut Source) -> Result<u64> {
+impl Tables for SqlTables<'_> {
+    fn load(&mut self, source: &mut ChunkSource) -> Result<u64> {
         let mut bulk_loads = 0;
         while let Some(Chunk { table, .. }) = source.current() {
             let table = *table;
@@ -103,7 +103,7 @@ impl Tables for BySql<'_> {
                 while let Some(chunk) = source.current().filter(|chunk| chunk.table == table) {
                     for row in chunk.rows() {
                         let mut values = [SqlValue::Null; MOST_COLUMNS];
-                        let columns = schema::values(table, row, &mut values).unwrap_or(0);
+                        let columns = schema::read_values(table, row, &mut values).unwrap_or(0);
                         add(&values[..columns])?;
                     }
                     bytes += chunk.rows.len();
@@ -124,11 +124,11 @@ impl Tables for BySql<'_> {
         if self.indexed { self.session.execute(INDEX) } else { Ok(()) }
     }
 
-    fn orders(&mut self, customer: i64, read_buffer: &mut ReadBuffer) -> Result<()> {
+    fn read_orders(&mut self, customer: i64, read_buffer: &mut ReadBuffer) -> Result<()> {
         let statements = self.statements()?;
         self.read_row(Table::Customers, statements.customer, customer, read_buffer)?;
         self.session.query(statements.orders, &[SqlValue::Integer(customer)], &mut |row| {
-            read_buffer.add(|bytes| schema::append(Table::Orders, row, bytes));
+            read_buffer.add(|bytes| schema::append_row(Table::Orders, row, bytes));
         })?;
         Ok(())
     }
@@ -158,13 +158,13 @@ impl Tables for BySql<'_> {
         let mut bytes = Vec::with_capacity(table.most_bytes());
         self.session.query(query, &[], &mut |row| {
             bytes.clear();
-            schema::append(table, row, &mut bytes);
+            schema::append_row(table, row, &mut bytes);
             visit(&bytes);
         })?;
         Ok(())
     }
 
-    fn each_entry(&mut self, visit: &mut dyn FnMut(i64, i64)) -> Result<()> {
+    fn visit_entries(&mut self, visit: &mut dyn FnMut(i64, i64)) -> Result<()> {
         let query = self.session.prepare(SELECT_ENTRIES)?;
         self.session.query(query, &[], &mut |row| {
             if let [SqlValue::Integer(customer), SqlValue::Integer(order)] = row {
