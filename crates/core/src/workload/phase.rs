@@ -8,11 +8,11 @@ use storebench_model::result::{Counters, OperationResult, PhaseRequests, SeriesP
 use storebench_model::units::CountRange;
 
 use crate::measure::counters;
+use crate::workload::crud::Crud;
 use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::mix::{Mix, PhaseWork};
 use crate::workload::operation::Operation;
-use crate::workload::task::Crud;
 use crate::workload::workload_error::WorkloadError;
 
 /// What is left of a phase, and its results so far.

@@ -3,6 +3,7 @@
 use storebench_model::result::WrittenRecords;
 use storebench_model::store::Session;
 
+use super::Crud;
 use super::shared::SharedRecords;
 use crate::measure::clock::Clock;
 use crate::measure::series::Seconds;
@@ -16,7 +17,6 @@ use crate::workload::operation::Operation;
 use crate::workload::phase::PhaseGoal;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, largest_quantum, run_in_quanta};
 use crate::workload::start_barrier::BarrierGuard;
-use crate::workload::task::Crud;
 use crate::workload::worker_pool::Worker;
 use crate::workload::workload_error::WorkloadError;
 

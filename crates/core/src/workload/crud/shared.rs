@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use storebench_model::result::{StoredRecords, WrittenRecords};
 
+use super::Crud;
 use super::share::RecordShare;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
@@ -11,7 +12,6 @@ use crate::record::{KEY_BYTES, Records};
 use crate::workload::audit::ExpectedRecords;
 use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::operation::Operation;
-use crate::workload::task::Crud;
 use crate::workload::worker_pool::{into_worker, lock_worker};
 use crate::workload::workload_error::WorkloadError;
 

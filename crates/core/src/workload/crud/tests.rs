@@ -1,18 +1,15 @@
 //! The workload over the memory store: what it leaves behind, and how loops and stalls show in what is measured.
 
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use storebench_model::cell::{Data, Rate};
+use storebench_model::cell::Data;
 use storebench_model::store::{OpenFn, OpenOptions, Result as StoreResult, Session, Store, StoreDef};
 use storebench_model::stores::MEMORY;
-use storebench_model::units::{CountRange, SizeRange};
+use storebench_model::units::SizeRange;
 
 use super::*;
 use crate::record::pool::Pool;
-use crate::workload::driver::Visit;
-use crate::workload::mix::Mix;
-use crate::workload::parameter::AfterLoad;
 
 pub(super) fn crud(threads: u64) -> Crud {
     Crud {

@@ -244,8 +244,8 @@ impl<'a> ConcurrentWorker<'a> {
         let step = (set_records as usize).div_ceil(READ_RECORDS).max(1);
         let mut missing = 0;
         for part in parts {
-            for place in (0..part.all().len()).step_by(step) {
-                let mut states = part.states(place).map(|record| self.has_record(&mut *session, record));
+            for slot in (0..part.all().len()).step_by(step) {
+                let mut states = part.states(slot).map(|record| self.has_record(&mut *session, record));
                 let found = states.find(|is_there| !matches!(is_there, Ok(false)));
                 missing += u64::from(found.transpose()?.is_none());
             }

@@ -291,3 +291,16 @@ fn a_record_that_is_not_gone_is_noticed() {
         assert!(stop.failure == Failure::WrongData && stop.message.contains(phrase), "{}", stop.message);
     }
 }
+
+#[test]
+fn only_five_in_a_row_are_a_trend_and_each_figure_counts() {
+    let files = |files: &[f64]| files.iter().map(|bytes| [1000.0, *bytes]).collect::<Vec<_>>();
+    let steady = |bytes: &[f64]| is_steady(&files(bytes));
+    assert!(!steady(&[1.0, 1.0, 1.0, 1.0]), "too few");
+    assert!(steady(&[5.0; 5]));
+    assert!(!steady(&[1.0, 2.0, 3.0, 4.0, 5.0]) && !steady(&[5.0, 4.0, 3.0, 2.0, 1.0]));
+    // Figures that come and go, as with compactions, and one that grew before.
+    assert!(steady(&[1.0, 3.0, 2.0, 4.0, 3.0]) && steady(&[1.0, 2.0, 3.0, 4.0, 5.0, 5.0]));
+    let slower: Vec<[f64; 2]> = (0..5).map(|tenth| [1000.0 - f64::from(tenth), 7.0]).collect();
+    assert!(!is_steady(&slower));
+}
