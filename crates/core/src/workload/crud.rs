@@ -102,7 +102,7 @@ pub(crate) struct Crud {
 
 impl Crud {
     /// A phase's operations; `None` after the last.
-    pub fn doing(&self, phase: usize) -> Option<PhaseWork> {
+    pub fn phase_work(&self, phase: usize) -> Option<PhaseWork> {
         match self.mix {
             Some(mix) => (phase == 0).then_some(PhaseWork::Mix(mix)),
             None => self.order.get(phase).copied().map(PhaseWork::One),
@@ -110,7 +110,7 @@ impl Crud {
     }
 
     pub fn includes(&self, operation: Operation) -> bool {
-        (0..).map_while(|phase| self.doing(phase)).any(|doing| doing.includes(operation))
+        (0..).map_while(|phase| self.phase_work(phase)).any(|work| work.includes(operation))
     }
 }
 
@@ -289,7 +289,7 @@ fn run_rounds<'s>(
     let plan = shared.plan;
     loop {
         if run.phases.last().is_none_or(Phase::is_over) {
-            let Some(doing) = plan.doing(run.phases.len()) else { return Ok(NextTask::Finish) };
+            let Some(doing) = plan.phase_work(run.phases.len()) else { return Ok(NextTask::Finish) };
             if doing.includes(Operation::Get) && plan.cold && run.cache_emptied_by.is_none() {
                 return Ok(NextTask::OpenCold);
             }

@@ -143,7 +143,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     })
 }
 
-/// Adds the threads' writes and their syncs, to check a promise of `power`.
+/// Adds the threads' writes and their syncs, to check the guarantee `power`.
 fn note_writes(
     outcome: &AgingOutcome,
     workers: &[LifeWorker<'_>],
@@ -262,7 +262,7 @@ impl<'a> Aging<'a> {
 
     fn hold_reader(self, store: &dyn Store) -> Result<Option<Box<dyn HeldReader + '_>>, WorkloadError> {
         let reader = if self.holds_reader { store.hold_reader() } else { Ok(None) };
-        reader.map_err(|error| WorkloadError::store("holding a reader", &error))
+        reader.map_err(WorkloadError::during("holding a reader"))
     }
 
     /// Does ten tenths, and more until the set is steady, if asked for.

@@ -157,5 +157,5 @@ impl<'a> PauseWatch<'a> {
 }
 
 fn read_upkeep(store: &dyn Store) -> Result<Vec<Upkeep>, WorkloadError> {
-    store.upkeep().map_err(|error| WorkloadError::store("reading what the engine does for itself", &error))
+    store.upkeep().map_err(WorkloadError::during("reading what the engine does for itself"))
 }
