@@ -158,11 +158,11 @@ pub struct Driver<'a> {
     checks_reads: bool,
     /// Whether the session copies what is read ([`Session::copied`]).
     copied: bool,
-    /// Removed keys that were checked to be gone.
-    seen_gone: u64,
+    /// Removed keys that were looked for before they were put back, and were gone.
+    pub(crate) seen_gone: u64,
     read_buffer: ReadBuffer,
     pub(crate) recorder: Recorder,
-    /// Since [`Driver::take_untimed`].
+    /// Since it was last taken.
     pub(crate) untimed: UntimedWork,
     pacer: Option<Pacer>,
 }
@@ -192,11 +192,6 @@ impl<'a> Driver<'a> {
         })
     }
 
-    /// The number of removed keys that were looked for before they were put back, and were gone.
-    pub fn seen_gone(&self) -> u64 {
-        self.seen_gone
-    }
-
     /// The measurements.
     pub fn finish(self) -> Recorder {
         self.recorder
@@ -210,11 +205,6 @@ impl<'a> Driver<'a> {
     pub(crate) fn add_measured(&mut self, recorder: &Recorder, seen_gone: u64) -> Result<(), String> {
         self.seen_gone += seen_gone;
         self.recorder.merge(recorder)
-    }
-
-    /// Untimed work since the last call.
-    pub(crate) fn take_untimed(&mut self) -> UntimedWork {
-        std::mem::take(&mut self.untimed)
     }
 
     /// Latencies of `operation` so far.

@@ -288,7 +288,7 @@ impl<'a> Aging<'a> {
                 .map_err(|error| WorkloadError::harness(format!("measuring files: {error}")))?;
             tenths.push(Tenth { elapsed, gauge_reading, disk });
             if tenths.len() == TENTHS {
-                progress.set_total(self.work.steps * most_tenths as u64);
+                progress.total = self.work.steps * most_tenths as u64;
             }
             progress.report(self.work.steps * tenths.len() as u64);
         }

@@ -63,7 +63,7 @@ impl LoadProgress {
 #[derive(Debug)]
 pub(crate) struct ProgressReporter {
     doing: ProgressKind,
-    total: u64,
+    pub total: u64,
     start: Instant,
     next_report: Duration,
 }
@@ -71,10 +71,6 @@ pub(crate) struct ProgressReporter {
 impl ProgressReporter {
     pub fn new(doing: ProgressKind, total: u64) -> ProgressReporter {
         ProgressReporter { doing, total, start: Instant::now(), next_report: REPORT_INTERVAL }
-    }
-
-    pub(crate) fn set_total(&mut self, total: u64) {
-        self.total = total;
     }
 
     pub fn report(&mut self, done: u64) {

@@ -46,7 +46,7 @@ impl<'a> Shares<'a> {
     /// Untimed work since the last call.
     pub(crate) fn take_untimed(&self) -> UntimedWork {
         let mut untimed = UntimedWork::default();
-        self.shares().for_each(|mut share| untimed.add(&share.driver.take_untimed()));
+        self.shares().for_each(|mut share| untimed.add(&std::mem::take(&mut share.driver.untimed)));
         untimed
     }
 
@@ -87,7 +87,7 @@ impl<'a> Shares<'a> {
     /// The versions of each thread's records, and the removed keys seen to be gone; to be called after all work.
     pub(crate) fn take_versions(&self) -> (Vec<Vec<u8>>, u64) {
         let versions = self.shares().map(|mut share| std::mem::take(&mut share.versions)).collect();
-        (versions, self.shares().map(|share| share.driver.seen_gone()).sum())
+        (versions, self.shares().map(|share| share.driver.seen_gone).sum())
     }
 
     pub(crate) fn recorder_so_far(&self) -> Result<Recorder, WorkloadError> {
