@@ -322,4 +322,4 @@ fn name_writes(doing: PhaseWork) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

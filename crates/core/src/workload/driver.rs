@@ -10,7 +10,6 @@ use storebench_model::words::words;
 
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
-use crate::measure::series::Seconds;
 use crate::measure::syncs::{self, Syncs};
 use crate::record::{KEY_BYTES, Key, Records};
 use crate::workload::operation::Operation;
@@ -212,23 +211,9 @@ impl<'a> Driver<'a> {
         self.recorder.latencies(operation as usize)
     }
 
-    /// The time of all timed calls so far, in nanoseconds.
-    pub fn calls_ns(&self) -> u64 {
-        self.recorder.calls_ns()
-    }
-
     /// From now on operations begin by the pacer (open loop), or each after the one before it (closed loop). Gives back the earlier pacer.
     pub(crate) fn set_pacer(&mut self, pacer: Option<Pacer>) -> Option<Pacer> {
         std::mem::replace(&mut self.pacer, pacer)
-    }
-
-    /// Passes the latencies of `operation` to the time series.
-    pub(crate) fn record_seconds(
-        &self,
-        operation: Operation,
-        seconds: &mut Seconds<'_>,
-    ) -> Result<(), WorkloadError> {
-        seconds.add_latencies(self.latencies(operation)).map_err(WorkloadError::harness)
     }
 
     /// Does what was planned. Stops at the first operation that fails or reads what is wrong.

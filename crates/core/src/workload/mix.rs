@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_mix_is_told() {
+    fn what_is_no_mix_is_refused() {
         for (text, complaint) in [
             ("", "has no weight"),
             ("get", "has no weight"),

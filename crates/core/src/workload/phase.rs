@@ -178,26 +178,10 @@ impl PhaseGoal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::driver::Visit;
-    use crate::workload::parameter::AfterLoad;
+    use crate::workload::crud::tests as crud_tests;
 
     fn crud(records: &str, operations: u64) -> Crud {
-        Crud {
-            records: records.parse().unwrap(),
-            operations,
-            order: vec![Operation::Insert],
-            mix: None,
-            batch: 10,
-            after_load: AfterLoad::AtOnce,
-            age: 0,
-            visit: Visit::Copy,
-            seed: 1,
-            threads: 1,
-            rate: Rate::Closed,
-            duration: None,
-            warm_up: 0,
-            cold: false,
-        }
+        Crud { records: records.parse().unwrap(), operations, ..crud_tests::crud(1) }
     }
 
     fn wall(wall: Duration) -> Elapsed {

@@ -11,7 +11,7 @@ use storebench_model::units::SizeRange;
 use super::*;
 use crate::record::pool::Pool;
 
-pub(super) fn crud(threads: u64) -> Crud {
+pub(crate) fn crud(threads: u64) -> Crud {
     Crud {
         records: CountRange { from: 100, to: 500 },
         operations: 1000,
@@ -50,7 +50,7 @@ pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<CrudResult, WorkloadError
 fn every_operation_is_timed_and_the_store_holds_what_was_written() {
     for threads in [1, 3] {
         let result = run(&crud(threads), MEMORY.open.unwrap()).unwrap();
-        let counts = result.operations.iter().map(|of| (of.operation.as_str(), of.count, of.errors));
+        let counts = result.operations.iter().map(|kind| (kind.operation.as_str(), kind.count, kind.errors));
         assert!(counts.eq(["insert", "get", "update", "remove"].map(|name| (name, 1000, 0))));
         // 100 and 400 more, twice; then 100 and the last 200.
         assert_eq!(result.stored.records, 300);

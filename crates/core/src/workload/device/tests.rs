@@ -194,7 +194,7 @@ fn memory_is_no_device() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told_before_anything_is_made() {
+fn what_makes_no_sense_is_refused_before_anything_is_made() {
     let directory = directory();
     let read = || Spec::small(Pattern::RandRead);
     let fsync = Sync::Each(SyncCall::Fsync, 1);
@@ -227,7 +227,7 @@ fn a_file_that_does_not_fit_is_not_begun() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_and_a_file_in_the_way_are_told_and_stay() {
+fn a_folder_that_cannot_be_written_and_a_file_in_the_way_are_reported_and_stay() {
     let error = run(&Spec::small(Pattern::SeqRead), Path::new("/proc/self")).unwrap_err();
     // A file system of no size does not say that it is full.
     assert!(matches!(error, DeviceError::Io { step: DeviceStep::Make, .. }), "{error:?}");
@@ -243,7 +243,7 @@ fn a_folder_that_cannot_be_written_and_a_file_in_the_way_are_told_and_stay() {
 }
 
 #[test]
-fn an_operation_that_fails_is_told_with_its_place_in_the_file() {
+fn an_operation_that_fails_is_reported_with_its_offset_in_the_file() {
     let directory = directory();
     let path = directory.path().join("theirs");
     fs::write(&path, vec![1; 10 * BLOCK as usize]).unwrap();

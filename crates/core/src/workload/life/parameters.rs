@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_is_left_out_where_it_lacks_what_goes_on_beside_the_steps() {
+    fn a_store_is_left_out_if_it_lacks_what_goes_on_during_the_steps() {
         let check = |axes: &[(Axis, &str)], store: StoreDef| {
             check(&Case::with_defaults(&cell("9", axes), &Parameters::default(), &[store], 1 << 40))
         };

@@ -207,7 +207,7 @@ fn threads_write_the_set_together_and_each_has_its_own_records() {
 }
 
 #[test]
-fn large_batches_come_and_go_beside_the_steps() {
+fn large_batches_come_and_go_during_the_steps() {
     let measured = trial(&MEMORY, "replace", &[(Axis::WRITER, "batch")], &[]).unwrap();
     let concurrent_work = measured.concurrent_work.unwrap();
     assert_eq!((concurrent_work.by.as_str(), concurrent_work.took_ns.len()), ("a batch of 5", TENTHS));

@@ -57,7 +57,7 @@ fn who_waits_for_the_work_is_seen_with_the_time_of_it_and_who_does_not_is_not_bl
 }
 
 #[test]
-fn a_refused_call_is_told_in_the_stores_words_and_made_again_afterwards() {
+fn a_refused_call_is_reported_in_the_stores_words_and_made_again_afterwards() {
     let set_refusing = |store: &FaultyStore, refuses| *store.refuses.lock().unwrap() = refuses;
     let (calls, existing) = outcome(|store, _, _| {
         set_refusing(store, true);
