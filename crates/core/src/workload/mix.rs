@@ -189,12 +189,6 @@ impl PhaseWork {
     }
 }
 
-impl From<Operation> for PhaseWork {
-    fn from(operation: Operation) -> PhaseWork {
-        PhaseWork::One(operation)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
