@@ -61,8 +61,8 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The tier that its store gives: as it is shipped where none is asked for. `None` where that is not known.
-    pub fn tier(&self) -> Option<Guarantee> {
+    /// The guarantee that its store gives: the shipped one if none is asked for. `None` where that is not known.
+    pub fn guarantee(&self) -> Option<Guarantee> {
         let requested = self.cell.guarantee().tier();
         self.store().and_then(|store| store.resolve(requested)).or(requested)
     }
@@ -72,7 +72,7 @@ impl<'a> Case<'a> {
         let store = self.store().unwrap_or(&StoreDef::DEFAULT);
         match store.syncs_as_shipped.filter(|_| self.cell.guarantee().tier().is_none()) {
             Some(syncs) => syncs,
-            None if self.tier() < Some(Guarantee::Power) => 0.0,
+            None if self.guarantee() < Some(Guarantee::Power) => 0.0,
             // Data and directory.
             None if self.kind() == StoreKind::Folder => 2.0,
             None => store.syncs_at_power,
@@ -132,16 +132,18 @@ impl<'a> Case<'a> {
         Some(self.store()?.capabilities_with(named))
     }
 
-    /// Whether its store is a server that was running before, so that the place holds nothing of it.
+    /// Whether its store is a server that was running before, so that its location holds none of its data.
     pub fn is_on_running_server(&self) -> bool {
         self.kind() == StoreKind::Server && self.effective_settings().contains_key(running::URL)
     }
 
     /// Whether its store has files of the trial's process that should survive a kill; assumed if the guarantee is found later.
     pub fn survives_kills(&self) -> bool {
-        let tier = self.cell.guarantee().tier();
+        let requested = self.cell.guarantee().tier();
         let persists = self.capabilities().is_some_and(|capabilities| capabilities.persists);
-        persists && !self.is_on_running_server() && tier.is_none_or(|tier| tier >= Guarantee::Process)
+        persists
+            && !self.is_on_running_server()
+            && requested.is_none_or(|guarantee| guarantee >= Guarantee::Process)
     }
 
     fn effective_settings(&self) -> BTreeMap<String, String> {
@@ -224,14 +226,14 @@ mod tests {
             ..FLAT_FOLDER
         };
         let stores = [StoreDef { kind: StoreKind::Engine, ..syncing_store }, FLAT_FOLDER];
-        let syncs = |store: &str, choice| {
-            let cell = Cell::new(store).with(Axis::GUARANTEE, GuaranteeChoice::into(choice));
+        let syncs = |store: &str, guarantee| {
+            let cell = Cell::new(store).with(Axis::GUARANTEE, GuaranteeChoice::into(guarantee));
             Case::with_defaults(&cell, &Parameters::default(), &stores, u64::MAX).syncs()
         };
-        let tier = GuaranteeChoice::Tier;
+        let choice = GuaranteeChoice::Tier;
         let syncs_by_choice = |store| {
-            [GuaranteeChoice::Default, tier(Guarantee::Process), tier(Guarantee::Power)]
-                .map(|choice| syncs(store, choice))
+            [GuaranteeChoice::Default, choice(Guarantee::Process), choice(Guarantee::Power)]
+                .map(|guarantee| syncs(store, guarantee))
         };
         assert_eq!(syncs_by_choice("own"), [4.0, 0.0, 2.0]);
         assert_eq!(syncs_by_choice(FLAT_FOLDER.name), [0.0, 0.0, 2.0]);

@@ -9,11 +9,14 @@ mod shared;
 mod trial;
 
 use std::sync::Mutex;
+use std::time::Duration;
 
+use storebench_model::cell::Rate;
 use storebench_model::result::{
     ClientReport, Counters, Load, OperationResult, StoredRecords, WrittenRecords,
 };
 use storebench_model::store::Session;
+use storebench_model::units::CountRange;
 
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
@@ -26,13 +29,14 @@ use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
 use crate::workload::clients::Fleet;
 use crate::workload::def::{Headline, WorkloadDef, axes};
+use crate::workload::driver::Visit;
 use crate::workload::elapsed::Elapsed;
 use crate::workload::loader::{load, numbered};
-use crate::workload::mix::PhaseWork;
+use crate::workload::mix::{Mix, PhaseWork};
 use crate::workload::operation::Operation;
+use crate::workload::parameter::AfterLoad;
 use crate::workload::phase::Phase;
 use crate::workload::sync_check::AcknowledgedWrites;
-pub(crate) use crate::workload::task::Crud;
 use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
 use share::RoundOrder;
@@ -70,6 +74,45 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     run: trial::run,
     serve: Some(client::serve),
 };
+
+/// What a trial does to the records.
+#[derive(Debug, Clone)]
+pub(crate) struct Crud {
+    /// The number of records that are loaded, and the number that inserts never pass.
+    pub records: CountRange,
+    /// Timed operations of each kind; for a mix, of all together.
+    pub operations: u64,
+    pub order: Vec<Operation>,
+    /// Operations that alternate in one phase, in place of `order`.
+    pub mix: Option<Mix>,
+    pub batch: usize,
+    pub after_load: AfterLoad,
+    pub age: u32,
+    pub visit: Visit,
+    pub seed: u64,
+    pub threads: u64,
+    pub rate: Rate,
+    /// How long each operation goes on, in place of a number.
+    pub duration: Option<Duration>,
+    /// Untimed operations of each kind before, on all threads together.
+    pub warm_up: u64,
+    /// Whether the store is reopened with an empty page cache before reads.
+    pub cold: bool,
+}
+
+impl Crud {
+    /// A phase's operations; `None` after the last.
+    pub fn phase_work(&self, phase: usize) -> Option<PhaseWork> {
+        match self.mix {
+            Some(mix) => (phase == 0).then_some(PhaseWork::Mix(mix)),
+            None => self.order.get(phase).copied().map(PhaseWork::One),
+        }
+    }
+
+    pub fn includes(&self, operation: Operation) -> bool {
+        (0..).map_while(|phase| self.phase_work(phase)).any(|work| work.includes(operation))
+    }
+}
 
 /// The workload's measurements.
 #[derive(Debug)]
@@ -246,7 +289,7 @@ fn run_rounds<'s>(
     let plan = shared.plan;
     loop {
         if run.phases.last().is_none_or(Phase::is_over) {
-            let Some(doing) = plan.doing(run.phases.len()) else { return Ok(NextTask::Finish) };
+            let Some(doing) = plan.phase_work(run.phases.len()) else { return Ok(NextTask::Finish) };
             if doing.includes(Operation::Get) && plan.cold && run.cache_emptied_by.is_none() {
                 return Ok(NextTask::OpenCold);
             }
@@ -279,4 +322,4 @@ fn name_writes(doing: PhaseWork) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

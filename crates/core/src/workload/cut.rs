@@ -63,7 +63,7 @@ fn open(context: &TrialContext<'_>, is_control: bool, step: TrialStep) -> Result
     kill::open(context, step)
 }
 
-fn batch(context: &TrialContext<'_>, is_control: bool) -> Result<Batch, TrialError> {
+fn batch_capability(context: &TrialContext<'_>, is_control: bool) -> Result<Batch, TrialError> {
     let (def, _) = store_trial::find(context.stores, context.spec.cell.store())?;
     Ok(if is_control { Batch::Atomic } else { def.capabilities.batch })
 }
@@ -74,7 +74,7 @@ fn log_length(disk: &Path) -> Result<Option<u64>, TrialError> {
     Ok(counts.map_err(|error| TrialError::harness(format!("asking the disk: {error}")))?.logged)
 }
 
-/// The same of a disk that must have a log.
-fn logged(disk: &Path) -> Result<u64, TrialError> {
+/// The entries of the log of a disk that must have one.
+fn required_log_length(disk: &Path) -> Result<u64, TrialError> {
     log_length(disk)?.ok_or_else(|| TrialError::harness("the disk keeps no log"))
 }

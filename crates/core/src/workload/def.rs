@@ -24,7 +24,7 @@ pub struct WorkloadDef {
     pub parameters: &'static [&'static str],
     /// Its operations, by name, in the order in which reports show them.
     pub operations: &'static [&'static str],
-    /// Why a cell can't be run, whatever the place.
+    /// Why a cell can't be run, whatever the location.
     pub reason: fn(&Case<'_>) -> Option<LeftOutReason>,
     /// The figures that decide, in the order in which a matrix has them.
     pub headline: &'static [Headline],
@@ -34,7 +34,7 @@ pub struct WorkloadDef {
     pub stored_bytes: fn(&Case<'_>) -> f64,
     /// A trial process's memory in bytes: what is made ahead, and what a store keeps in memory alone, without engines' caches.
     pub memory: fn(&Case<'_>) -> f64,
-    /// The time that a trial takes, by what its place costs.
+    /// The time that a trial takes, by what its location costs.
     pub time: fn(&Case<'_>, &Probe) -> TimeEstimate,
     /// The time that a trial takes by what a rehearsal of its cell took, in seconds, where that says more.
     pub time_by_rehearsal: Option<RehearsalEstimate>,

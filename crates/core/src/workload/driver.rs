@@ -10,7 +10,6 @@ use storebench_model::words::words;
 
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
-use crate::measure::series::Seconds;
 use crate::measure::syncs::{self, Syncs};
 use crate::record::{KEY_BYTES, Key, Records};
 use crate::workload::operation::Operation;
@@ -158,11 +157,11 @@ pub struct Driver<'a> {
     checks_reads: bool,
     /// Whether the session copies what is read ([`Session::copied`]).
     copied: bool,
-    /// Removed keys that were checked to be gone.
-    seen_gone: u64,
+    /// Removed keys that were looked for before they were put back, and were gone.
+    pub(crate) seen_gone: u64,
     read_buffer: ReadBuffer,
     pub(crate) recorder: Recorder,
-    /// Since [`Driver::take_untimed`].
+    /// Since it was last taken.
     pub(crate) untimed: UntimedWork,
     pacer: Option<Pacer>,
 }
@@ -192,11 +191,6 @@ impl<'a> Driver<'a> {
         })
     }
 
-    /// The number of removed keys that were looked for before they were put back, and were gone.
-    pub fn seen_gone(&self) -> u64 {
-        self.seen_gone
-    }
-
     /// The measurements.
     pub fn finish(self) -> Recorder {
         self.recorder
@@ -212,33 +206,14 @@ impl<'a> Driver<'a> {
         self.recorder.merge(recorder)
     }
 
-    /// Untimed work since the last call.
-    pub(crate) fn take_untimed(&mut self) -> UntimedWork {
-        std::mem::take(&mut self.untimed)
-    }
-
     /// Latencies of `operation` so far.
     pub fn latencies(&self, operation: Operation) -> &Latencies {
         self.recorder.latencies(operation as usize)
     }
 
-    /// The time of all timed calls so far, in nanoseconds.
-    pub fn calls_ns(&self) -> u64 {
-        self.recorder.calls_ns()
-    }
-
     /// From now on operations begin by the pacer (open loop), or each after the one before it (closed loop). Gives back the earlier pacer.
     pub(crate) fn set_pacer(&mut self, pacer: Option<Pacer>) -> Option<Pacer> {
         std::mem::replace(&mut self.pacer, pacer)
-    }
-
-    /// Passes the latencies of `operation` to the time series.
-    pub(crate) fn record_seconds(
-        &self,
-        operation: Operation,
-        seconds: &mut Seconds<'_>,
-    ) -> Result<(), WorkloadError> {
-        seconds.add_latencies(self.latencies(operation)).map_err(WorkloadError::harness)
     }
 
     /// Does what was planned. Stops at the first operation that fails or reads what is wrong.

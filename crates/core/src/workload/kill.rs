@@ -65,7 +65,7 @@ pub fn write(
         let steps = number + 1;
         let is_last = steps == MOST_STEPS || (steps >= CYCLE && start.elapsed() >= MAX_TIME);
         if is_last {
-            // Told before, so that nothing comes between the last acknowledgement and the end.
+            // Reported before, so that nothing comes between the last acknowledgement and the end.
             report(&KillMessage::Written { steps, undone: undone.clone() })?;
         }
         steps::take(&mut *session, number, MOST_BYTES)

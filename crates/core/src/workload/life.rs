@@ -10,7 +10,6 @@ mod parameters;
 mod pauses;
 mod set;
 mod space_reclaim;
-mod steady;
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -69,7 +68,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
 fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *context;
     let (store, open) = find(stores, spec.cell.store())?;
-    let promised = offered_guarantee(store, &spec.cell)?;
+    let offered = offered_guarantee(store, &spec.cell)?;
     let work = LifeParameters::from_parameters(&spec.cell, &spec.parameters);
     let Capabilities { keeps, persists, order, .. } = store.capabilities;
     let clock = Clock::new();
@@ -88,7 +87,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         .map(|kind| ConcurrentWorker::new(kind, &work, (&records, &busy), (open, options.clone())));
     let mut batch = Batch::new(work.batch, KEY_BYTES, records.largest_value());
     let mut acknowledged = Vec::with_capacity(2);
-    let mut trial = StoreTrial::open((store, open), options, Some(promised), spec)?;
+    let mut trial = StoreTrial::open((store, open), options, Some(offered), spec)?;
     let aging =
         Aging { work: &work, records: &records, gauge: &gauge, is_scannable: keeps && order, holds_reader };
     aging.probe(&trial.bench, concurrent_worker.as_ref())?;
@@ -144,7 +143,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     })
 }
 
-/// Adds the threads' writes and their syncs, to check a promise of `power`.
+/// Adds the threads' writes and their syncs, to check the guarantee `power`.
 fn note_writes(
     outcome: &AgingOutcome,
     workers: &[LifeWorker<'_>],
@@ -198,6 +197,9 @@ struct Tenth {
     gauge_reading: GaugeReading,
     disk: Disk,
 }
+
+/// The last tenths, in which a trend is looked for.
+const TREND_TENTHS: usize = 5;
 
 type LifePool<'c, 's, 'a> = worker_pool::WorkerPool<'c, dyn Session + 's, LifeWorker<'a>, LifeOrder<'s>>;
 
@@ -260,7 +262,7 @@ impl<'a> Aging<'a> {
 
     fn hold_reader(self, store: &dyn Store) -> Result<Option<Box<dyn HeldReader + '_>>, WorkloadError> {
         let reader = if self.holds_reader { store.hold_reader() } else { Ok(None) };
-        reader.map_err(|error| WorkloadError::store("holding a reader", &error))
+        reader.map_err(WorkloadError::during("holding a reader"))
     }
 
     /// Does ten tenths, and more until the set is steady, if asked for.
@@ -273,9 +275,9 @@ impl<'a> Aging<'a> {
         let most_tenths = self.work.most_tenths();
         let mut tenths: Vec<Tenth> = Vec::with_capacity(most_tenths);
         let figures = |tenth: &Tenth| [tenth.elapsed.wall.as_secs_f64(), tenth.disk.allocated_bytes as f64];
-        let is_steady = |tenths: &[Tenth]| steady::is_steady(&tenths.iter().map(figures).collect::<Vec<_>>());
+        let has_aged = |tenths: &[Tenth]| is_steady(&tenths.iter().map(figures).collect::<Vec<_>>());
         let mut progress = ProgressReporter::new(ProgressKind::Writing, self.work.steps * TENTHS as u64);
-        while tenths.len() < TENTHS || (tenths.len() < most_tenths && !is_steady(&tenths)) {
+        while tenths.len() < TENTHS || (tenths.len() < most_tenths && !has_aged(&tenths)) {
             let mut steps = || self.gauge.measure(|| pool.round(LifeOrder { bursts: None, store }));
             let (elapsed, gauge_reading) = match &mut concurrent_worker {
                 Some(concurrent_worker) => concurrent_worker.run_during(store, &mut steps)?,
@@ -286,7 +288,7 @@ impl<'a> Aging<'a> {
                 .map_err(|error| WorkloadError::harness(format!("measuring files: {error}")))?;
             tenths.push(Tenth { elapsed, gauge_reading, disk });
             if tenths.len() == TENTHS {
-                progress.set_total(self.work.steps * most_tenths as u64);
+                progress.total = self.work.steps * most_tenths as u64;
             }
             progress.report(self.work.steps * tenths.len() as u64);
         }
@@ -299,7 +301,7 @@ impl<'a> Aging<'a> {
         tenths: &[Tenth],
     ) -> Result<Vec<Counters>, WorkloadError> {
         // Steps per second at the end of its life.
-        let last = &tenths[tenths.len() - steady::LAST..];
+        let last = &tenths[tenths.len() - TREND_TENTHS..];
         let wall = last.iter().map(|tenth| tenth.elapsed.wall).sum::<Duration>();
         let per_second = last.len() as f64 * self.work.steps as f64 / wall.as_secs_f64().max(1e-9);
         let burst = |load: &BurstLoad| {
@@ -318,6 +320,18 @@ impl<'a> Aging<'a> {
             false => Ok(Vec::new()),
         }
     }
+}
+
+/// Whether no figure has a trend over the last tenths, so that the set has grown old; too few are not steady.
+fn is_steady<const FIGURES: usize>(tenths: &[[f64; FIGURES]]) -> bool {
+    let Some(last) = tenths.last_chunk::<TREND_TENTHS>() else { return false };
+    (0..FIGURES).all(|figure| !has_trend(&last.map(|tenth| tenth[figure])))
+}
+
+/// Whether each is more than the one before it, or each less. Five random ones are so in one of 60 cases.
+fn has_trend(figures: &[f64; TREND_TENTHS]) -> bool {
+    figures.is_sorted_by(|previous, next| previous < next)
+        || figures.is_sorted_by(|previous, next| previous > next)
 }
 
 fn sum_bursts(workers: &mut [LifeWorker<'_>], work: &LifeParameters) -> Result<Vec<Burst>, WorkloadError> {

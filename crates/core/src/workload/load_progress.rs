@@ -63,7 +63,7 @@ impl LoadProgress {
 #[derive(Debug)]
 pub(crate) struct ProgressReporter {
     doing: ProgressKind,
-    total: u64,
+    pub total: u64,
     start: Instant,
     next_report: Duration,
 }
@@ -71,10 +71,6 @@ pub(crate) struct ProgressReporter {
 impl ProgressReporter {
     pub fn new(doing: ProgressKind, total: u64) -> ProgressReporter {
         ProgressReporter { doing, total, start: Instant::now(), next_report: REPORT_INTERVAL }
-    }
-
-    pub(crate) fn set_total(&mut self, total: u64) {
-        self.total = total;
     }
 
     pub fn report(&mut self, done: u64) {
@@ -116,13 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_loading_before_and_after_and_each_work_is_told_by_its_place() {
+    fn nothing_is_loading_before_and_after_and_each_work_is_known_by_its_number() {
         let Some(file) = progress_shm::file() else { return };
         assert_eq!(LoadProgress::read(&file), None, "nothing was reported");
-        for (doing, place) in ProgressKind::ALL.into_iter().zip(0..) {
-            progress_shm::write(&file, ProgressSlot::LOADING, [300, 1000, 3_000_000_000, place]);
+        for (doing, number) in ProgressKind::ALL.into_iter().zip(0..) {
+            progress_shm::write(&file, ProgressSlot::LOADING, [300, 1000, 3_000_000_000, number]);
             assert_eq!(LoadProgress::read(&file), Some(LoadProgress { doing, ..progress(300, 1000, 3) }));
-            assert_eq!(doing as u64, place);
+            assert_eq!(doing as u64, number);
         }
         progress_shm::write(&file, ProgressSlot::LOADING, [0, 0, 0, 1]);
         assert_eq!(LoadProgress::read(&file), None, "it is over");

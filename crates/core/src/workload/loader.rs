@@ -28,8 +28,8 @@ pub fn numbered(
 }
 
 /// Loads the batches that `fill` makes, until an empty one; gives also what was handed to the store. Reports progress if the
-/// number of records, `total_records`, is known. `acknowledged` receives what a promise of `power` is held to. Then the store
-/// rests, unless `after` says otherwise.
+/// number of records, `total_records`, is known. `acknowledged` receives the writes that the guarantee `power` is checked by.
+/// Then the store rests, unless `after` says otherwise.
 pub fn load(
     total_records: Option<u64>,
     batch: &mut Batch,

@@ -31,7 +31,7 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Several things that come in turn, each by its share.
 #[derive(Debug, Clone, Copy)]
 pub struct WeightedTurns<const N: usize> {
-    /// Places on a circle of 2^64: up to and including each belong to that entry.
+    /// Angles of a circle of 2^64: those below an entry's end, and not below the one before it, are its turns.
     upper_ends: [u64; N],
 }
 
@@ -53,9 +53,9 @@ impl<const N: usize> WeightedTurns<N> {
     /// Which has the turn, of turns counted from 0. In any number of successive turns each has its share, but for one or two.
     #[inline]
     pub fn choose(&self, turn: u64) -> usize {
-        let place = turn.wrapping_mul(GOLDEN).wrapping_add(GOLDEN / 2);
-        let place = place.min(u64::MAX - 1);
-        self.upper_ends.iter().position(|end| place < *end).unwrap_or(N - 1)
+        let angle = turn.wrapping_mul(GOLDEN).wrapping_add(GOLDEN / 2);
+        let angle = angle.min(u64::MAX - 1);
+        self.upper_ends.iter().position(|end| angle < *end).unwrap_or(N - 1)
     }
 }
 
@@ -100,11 +100,11 @@ impl Mix {
 
     /// The operation of a turn, from 0. In any run of turns each occurs by its share, give or take one or two.
     pub fn operation_at(&self, turn: u64) -> Operation {
-        let place = turn.wrapping_mul(GOLDEN) as f64 / 2f64.powi(64);
+        let angle = turn.wrapping_mul(GOLDEN) as f64 / 2f64.powi(64);
         let mut sum = 0.0;
         let found = self.shares().iter().find(|(_, share)| {
             sum += share;
-            place < sum
+            angle < sum
         });
         found.or(self.shares().last()).map_or(Operation::Get, |(operation, _)| *operation)
     }
@@ -189,12 +189,6 @@ impl PhaseWork {
     }
 }
 
-impl From<Operation> for PhaseWork {
-    fn from(operation: Operation) -> PhaseWork {
-        PhaseWork::One(operation)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_mix_is_told() {
+    fn what_is_no_mix_is_refused() {
         for (text, complaint) in [
             ("", "has no weight"),
             ("get", "has no weight"),

@@ -37,7 +37,6 @@ pub mod step;
 mod store_trial;
 mod sync_check;
 pub mod table;
-mod task;
 mod transactions;
 mod worker_pool;
 mod workload_error;

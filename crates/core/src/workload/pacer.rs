@@ -14,7 +14,8 @@ pub(crate) struct Pacer {
     first_due: u64,
     interval_ticks: f64,
     next_operation: u64,
-    standstill_ticks: u64,
+    /// The ticks for which the schedule has stood still.
+    pub standstill_ticks: u64,
     /// Set when another thread has failed.
     pub stopped: Arc<AtomicBool>,
 }
@@ -43,11 +44,6 @@ impl Pacer {
         let overrun = end.saturating_sub(begin.max(self.next_due()));
         self.first_due += overrun;
         self.standstill_ticks += overrun;
-    }
-
-    /// The ticks for which the schedule has stood still.
-    pub(crate) fn standstill_ticks(&self) -> u64 {
-        self.standstill_ticks
     }
 
     /// The ticks by which the next operation is late.
@@ -115,12 +111,12 @@ mod tests {
             stopped: Arc::default(),
         };
         pacer.postpone_for_untimed(1010, 1090);
-        assert_eq!((pacer.next_due(), pacer.standstill_ticks()), (1100, 0), "there was time for it");
+        assert_eq!((pacer.next_due(), pacer.standstill_ticks), (1100, 0), "there was time for it");
         pacer.postpone_for_untimed(1010, 1150);
-        assert_eq!((pacer.next_due(), pacer.standstill_ticks()), (1150, 50), "no longer than it took");
+        assert_eq!((pacer.next_due(), pacer.standstill_ticks), (1150, 50), "no longer than it took");
         assert_eq!(pacer.wait(&clock), 1150);
         // The operation ends at 1400: the next, whose moment was 1250, is 150 late, and stays so.
         pacer.postpone_for_untimed(1400, 1460);
-        assert_eq!((1460 - pacer.next_due(), pacer.standstill_ticks()), (150, 110));
+        assert_eq!((1460 - pacer.next_due(), pacer.standstill_ticks), (150, 110));
     }
 }

@@ -1,14 +1,15 @@
 //! Parameters of workloads: what a plan or the command line says of the work itself, next to the axes.
 
-mod after_load;
 mod value;
 
 use std::time::Duration;
 
 use serde::de::{Error as _, MapAccess};
 use serde::{Deserialize, Serialize};
+use storebench_model::result::Rest;
+use storebench_model::units::as_text;
+use storebench_model::words::words;
 
-pub use self::after_load::AfterLoad;
 use self::value::NamedParameter;
 pub use self::value::{Count, List, Size, Time};
 pub(super) use self::value::{read_words, write_words};
@@ -20,6 +21,7 @@ use super::replay::parameters::{ReplayLoad, Speed};
 use super::shop::kind::Shares;
 use super::ycsb::parameters::{BetweenRounds, MaxTime};
 use super::ycsb::property::Properties;
+use crate::measure::rest;
 use crate::trace::{Facts, Form, TimeUnit};
 
 macro_rules! parameters {
@@ -171,6 +173,32 @@ parameters! {
     /// Operations of each kind to do first without timing them
     #[arg(long, value_name = "N")]
     warm_up: Count<0>,
+}
+
+/// The moment when operations begin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
+pub enum AfterLoad {
+    /// When the store has done what loading left it to do: what follows is its own speed.
+    #[default]
+    Rest,
+    /// Straight away: what follows is what an application sees right after a bulk load.
+    AtOnce,
+}
+
+words!(AfterLoad, "{}: use rest or at-once");
+as_text!(AfterLoad);
+
+impl AfterLoad {
+    /// The shortest that it takes: of a store that has nothing to do, which may be a private server.
+    pub fn shortest(self, server: bool) -> Duration {
+        if self == AfterLoad::Rest { rest::shortest(server) } else { Duration::ZERO }
+    }
+
+    /// Lets the store rest, if it is to. Everything that was to be loaded has been.
+    pub fn wait(self) -> Option<Rest> {
+        (self == AfterLoad::Rest).then(rest::wait)
+    }
 }
 
 fn unknown(name: &str) -> String {

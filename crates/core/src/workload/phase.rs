@@ -8,11 +8,11 @@ use storebench_model::result::{Counters, OperationResult, PhaseRequests, SeriesP
 use storebench_model::units::CountRange;
 
 use crate::measure::counters;
+use crate::workload::crud::Crud;
 use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::mix::{Mix, PhaseWork};
 use crate::workload::operation::Operation;
-use crate::workload::task::Crud;
 use crate::workload::workload_error::WorkloadError;
 
 /// What is left of a phase, and its results so far.
@@ -45,9 +45,9 @@ pub struct PhaseGoal {
 }
 
 impl Phase {
-    pub fn new(doing: impl Into<PhaseWork>, plan: &Crud) -> Phase {
+    pub fn new(doing: PhaseWork, plan: &Crud) -> Phase {
         Phase {
-            doing: doing.into(),
+            doing,
             records: plan.records,
             rate: plan.rate,
             threads: plan.threads,
@@ -178,26 +178,10 @@ impl PhaseGoal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::driver::Visit;
-    use crate::workload::parameter::AfterLoad;
+    use crate::workload::crud::tests as crud_tests;
 
     fn crud(records: &str, operations: u64) -> Crud {
-        Crud {
-            records: records.parse().unwrap(),
-            operations,
-            order: vec![Operation::Insert],
-            mix: None,
-            batch: 10,
-            after_load: AfterLoad::AtOnce,
-            age: 0,
-            visit: Visit::Copy,
-            seed: 1,
-            threads: 1,
-            rate: Rate::Closed,
-            duration: None,
-            warm_up: 0,
-            cold: false,
-        }
+        Crud { records: records.parse().unwrap(), operations, ..crud_tests::crud(1) }
     }
 
     fn wall(wall: Duration) -> Elapsed {
@@ -206,7 +190,7 @@ mod tests {
 
     #[test]
     fn inserts_come_in_rounds_that_never_pass_the_upper_bound() {
-        let mut phase = Phase::new(Operation::Insert, &crud("100..500", 1000));
+        let mut phase = Phase::new(PhaseWork::One(Operation::Insert), &crud("100..500", 1000));
         let mut live = 100;
         let mut rounds = Vec::new();
         while let Some(goal) = phase.goal(live) {
@@ -246,7 +230,7 @@ mod tests {
         for (plan, goal, took_ms) in
             [(warmed_up, (250, 50, None), 1_000), (timed, (u64::MAX, 0, until), 2_001)]
         {
-            let mut phase = Phase::new(Operation::Get, &plan);
+            let mut phase = Phase::new(PhaseWork::One(Operation::Get), &plan);
             let first = phase.goal(100).unwrap();
             assert_eq!((first.operations, first.warm_up, first.until), goal);
             phase.add(first, wall(Duration::from_millis(took_ms)), Vec::new());
@@ -257,7 +241,7 @@ mod tests {
     #[test]
     fn threads_share_all_operations_and_inserts_leave_no_gap() {
         for (count, live, threads) in [(1000, 100, 3), (7, 5, 4), (1, 0, 8), (0, 9, 2)] {
-            let phase = Phase::new(Operation::Insert, &crud("1000..100000", count.max(1)));
+            let phase = Phase::new(PhaseWork::One(Operation::Insert), &crud("1000..100000", count.max(1)));
             let goal = PhaseGoal { operations: count, ..phase.goal(live).unwrap() };
             let shares: Vec<u64> =
                 (0..threads).map(|thread| goal.for_thread(thread, threads, live).operations).collect();

@@ -30,17 +30,17 @@ pub fn file() -> Option<File> {
 static PROGRESS_FILE: OnceLock<File> = OnceLock::new();
 
 /// From here on a trial's process reports to its standard input, which its run has made for that.
-pub fn by_input() -> io::Result<()> {
+pub fn report_to_input() -> io::Result<()> {
     let input = io::stdin().as_fd().try_clone_to_owned()?;
     // The first one stays.
     let _ = PROGRESS_FILE.set(input.into());
     Ok(())
 }
 
-/// Tells numbers. A run that does not hear them goes on all the same.
-pub fn store_numbers<const N: usize>(place: ProgressSlot<N>, numbers: [u64; N]) {
+/// Reports numbers. The trial goes on even if its run does not read them.
+pub fn store_numbers<const N: usize>(slot: ProgressSlot<N>, numbers: [u64; N]) {
     if let Some(file) = PROGRESS_FILE.get() {
-        write(file, place, numbers);
+        write(file, slot, numbers);
     }
 }
 
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_told_last_is_read_from_its_place() {
+    fn what_was_reported_last_is_read_from_its_slot() {
         let Some(file) = file() else { return };
         assert_eq!(read(&file, ProgressSlot::STEP), None);
         write(&file, ProgressSlot::STEP, [7, 8]);

@@ -52,7 +52,7 @@ pub struct Spec {
     /// The limits that it is held to.
     #[serde(default)]
     pub limits: Option<LimitValues>,
-    /// Whether its settings may give less than the tier that is asked for: they are judged by states after power cuts.
+    /// Whether its settings may give less than the guarantee that is asked for: they are judged by states after power cuts.
     #[serde(default)]
     pub judged: bool,
     /// The part of a check that it does in place of the workload.

@@ -50,7 +50,7 @@ impl TrialStep {
         Some(Duration::from_secs(minutes * 60))
     }
 
-    /// This process begins it.
+    /// Reports that this process begins the step.
     pub fn begin(self) {
         static BEGUN: AtomicU64 = AtomicU64::new(0);
         let begun = BEGUN.fetch_add(1, Ordering::Relaxed);
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_step_is_read_as_it_was_told() {
+    fn each_step_is_read_as_it_was_reported() {
         let Some(file) = progress_shm::file() else { return };
         assert_eq!(BegunSteps::read(&file), None);
         for (begun, step) in (0..).zip(TrialStep::ALL) {

@@ -26,7 +26,7 @@ pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, Ope
     store.open.map(|open| (store, open)).map_err(|why| TrialError::Unsupported(why.into()))
 }
 
-/// The tier that a store promises for a cell's guarantee. Fails when it does not offer that.
+/// The guarantee that a store offers for a cell's guarantee. Fails when it does not offer that.
 pub fn offered_guarantee(store: &StoreDef, cell: &Cell) -> Result<Guarantee, TrialError> {
     let guarantee = cell.guarantee();
     store.resolve(guarantee.tier()).ok_or_else(|| {
@@ -51,11 +51,11 @@ pub(crate) struct SettledTrial<'a> {
 }
 
 impl<'a> StoreTrial<'a> {
-    /// Opens the store, which must give the `promised` tier, or with no promise report its tier.
+    /// Opens the store, which must give the `offered` guarantee, if there is one.
     pub fn open(
         (store, open): (&'a StoreDef, OpenFn),
         options: OpenOptions<'a>,
-        promised: Option<Guarantee>,
+        offered: Option<Guarantee>,
         spec: &'a Spec,
     ) -> Result<StoreTrial<'a>, TrialError> {
         // Looked at here, so that its memory is the harness's own; where they don't count, the result says so.
@@ -68,7 +68,7 @@ impl<'a> StoreTrial<'a> {
         let watch = BareTrial::begin_with(spec, private_server.is_some())?;
         let bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
         children::check_held().map_err(TrialError::harness)?;
-        let guarantee = check_guarantee(&bench, promised.filter(|_| !spec.judged))?;
+        let guarantee = check_guarantee(&bench, offered.filter(|_| !spec.judged))?;
         let settings = read_settings(&bench)?;
         Ok(StoreTrial { bench, store, watch, guarantee, settings })
     }
@@ -78,7 +78,7 @@ impl<'a> StoreTrial<'a> {
         self.watch.worked()
     }
 
-    /// Lets the store settle. Fails when it can't, did not keep its promise, or does not count these `records`, if it counts.
+    /// Lets the store settle. Fails when it can't, lacks syncs for its guarantee, or does not count these `records`, if it counts.
     pub fn finish(
         self,
         acknowledged: &[AcknowledgedWrites],
@@ -97,7 +97,7 @@ impl<'a> StoreTrial<'a> {
         figures.unknown.extend(unchecked);
         if let Some(elsewhere) = bench.outside_location() {
             figures.unknown.extend(unknown_figures(elsewhere));
-            // The traffic of a device under the place is not the store's, where its data are elsewhere.
+            // The traffic of a device under the location is not the store's if its data are elsewhere.
             figures.device = None;
         }
         if let Some(records) = records {
@@ -142,14 +142,14 @@ fn unknown_figures(elsewhere: &str) -> Vec<UnknownFigure> {
     ]
 }
 
-/// The guarantee that the open store gives, which must be the promised one. A running server gives what it was set up for;
+/// The guarantee that the open store gives, which must be the offered one. A running server gives what it was set up for;
 /// opening refuses one that gives another than was asked for.
-fn check_guarantee(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Guarantee, TrialError> {
+fn check_guarantee(bench: &Bench<'_>, offered: Option<Guarantee>) -> Result<Guarantee, TrialError> {
     let guarantee = bench.store()?.guarantee();
-    match promised {
-        Some(promised) if promised != guarantee && bench.outside_location().is_none() => {
+    match offered {
+        Some(offered) if offered != guarantee && bench.outside_location().is_none() => {
             Err(TrialError::harness(format!(
-                "the store gives the guarantee {guarantee}, but {promised} was promised"
+                "the store gives the guarantee {guarantee}, but {offered} was promised"
             )))
         }
         _ => Ok(guarantee),

@@ -1,4 +1,4 @@
-//! Compares the promise of `power` with counted syncs. A promised write needs a sync that begins after the call and ends before
+//! Compares the guarantee `power` with counted syncs. An acknowledged write needs a sync that begins after the call and ends before
 //! the return. On one thread that is a sync for each write or batch. Sessions may share one: each has one write under way, so
 //! that one sync acknowledges at most as many writes as there are threads.
 
@@ -49,7 +49,7 @@ impl AcknowledgedWrites {
         }
     }
 
-    /// Whether there were enough syncs. Without a count the promise is believed. Fails with [`Failure::Unsynced`] otherwise.
+    /// Whether there were enough syncs. Without a count the store is believed. Fails with [`Failure::Unsynced`] otherwise.
     pub fn check(&self) -> Result<(), WorkloadError> {
         let AcknowledgedWrites { kind, writes, threads, syncs } = self;
         let least = writes.div_ceil(*threads);

@@ -133,7 +133,7 @@ fn with_one_seed_the_same_blocks_are_written() {
         (Pattern::RandWrite, 1, Sync::None, 150, 0x5369_f89a_c190_83e1),
     ] {
         let amount = Amount::Operations(operations);
-        let spec = device::Spec { sync, threads, amount, ..device::Spec::of(pattern) };
+        let spec = device::Spec { sync, threads, amount, ..device::Spec::small(pattern) };
         let folder = tempfile::tempdir().unwrap();
         let prepared = PreparedFile::new(&spec, folder.path()).unwrap();
         prepared.measure(&Clock::new()).unwrap();

@@ -5,9 +5,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
 /// Ranks below this have a bucket each.
-const SINGLE: u64 = 1024;
+const SINGLE_RANKS: u64 = 1024;
 /// The largest ratio of a wider bucket's last rank to its first.
-const WIDTH: f64 = 1.02;
+const MAX_BUCKET_RATIO: f64 = 1.02;
 
 /// Chooses ranks from 1 to a count, with probability in proportion to rank^-exponent.
 #[derive(Debug, Clone)]
@@ -44,7 +44,11 @@ impl Zipf {
         let mut weights = Vec::new();
         let mut first = 1;
         while first <= count {
-            let last = if first < SINGLE { first } else { ((first as f64 * WIDTH) as u64).min(count) };
+            let last = if first < SINGLE_RANKS {
+                first
+            } else {
+                ((first as f64 * MAX_BUCKET_RATIO) as u64).min(count)
+            };
             let sure_chance = (first as f64 / last as f64).powf(exponent);
             buckets.push(Bucket { first, length: last - first + 1, sure_chance });
             weights.push(mass(first, last, exponent));

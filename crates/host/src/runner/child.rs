@@ -29,7 +29,7 @@ pub fn main(stores: &[StoreDef], reach: ClientConnector, spec: &Path, out: &Path
     let spec: Spec =
         serde_json::from_str(&text).map_err(|error| fail(format!("{}: {error}", spec.display())))?;
     lifeline::die_with_parent(spec.parent).map_err(fail)?;
-    progress_shm::by_input().map_err(|error| fail(format!("using the input: {error}")))?;
+    progress_shm::report_to_input().map_err(|error| fail(format!("using the input: {error}")))?;
     if let Some(folder) = &spec.disk {
         disk_requests::are_of(folder);
     }

@@ -62,7 +62,7 @@ fn some_records_from_all_over_are_removed_for_good() {
 }
 
 #[test]
-fn less_disk_than_incompressible_values_is_doubted() {
+fn less_disk_than_incompressible_values_is_warned_of() {
     let stored = StoredRecords { records: 10, key_bytes: 320, value_bytes: 10_000 };
     let disk = |allocated_bytes| Disk { allocated_bytes, apparent_bytes: 50_000, files: 1 };
     assert_eq!(warnings(Data::Incompressible, &stored, &disk(10_000)), []);
@@ -122,8 +122,8 @@ fn what_is_wrong_missing_or_too_much_is_noticed() {
     };
     for (def, opening) in [(&MEMORY, AuditOpening::Open), (&FLAT_FOLDER, AuditOpening::Anew)] {
         let message = failure_message(def, opening, &write_old_value);
-        let is_told = message.contains("record 7 ") && message.contains("is not what was written last");
-        assert!(is_told, "{message}");
+        let is_described = message.contains("record 7 ") && message.contains("is not what was written last");
+        assert!(is_described, "{message}");
         assert!(failure_message(def, opening, &remove_last).contains("record 39 "));
         let message = failure_message(def, opening, &insert_another);
         assert!(message.contains("counts 25 records, but should hold 24"), "{message}");

@@ -65,7 +65,7 @@ pub fn serve(
                 loaded.into_iter().for_each(|count| client.shares.set_loaded(count));
                 let store = open_made(open, &options, &namespace)?;
                 let next = client.run_while_open(store.as_ref())?;
-                store.close().map_err(|error| WorkloadError::store("closing the store", &error))?;
+                store.close().map_err(WorkloadError::during("closing the store"))?;
                 next
             }
             ClientOrder::Finish => {
@@ -138,7 +138,7 @@ impl Client<'_> {
     ) -> Result<RoundResult, WorkloadError> {
         let Client { shared, shares, gate, .. } = self;
         let clock = shared.clock;
-        let doing = shared.plan.doing(phase).ok_or_else(|| WorkloadError::harness(OUT_OF_TURN))?;
+        let doing = shared.plan.phase_work(phase).ok_or_else(|| WorkloadError::harness(OUT_OF_TURN))?;
         let goal = PhaseGoal { doing, operations, warm_up, until };
         shared.series.begin();
         let timed_before = shares.timed();

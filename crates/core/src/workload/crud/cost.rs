@@ -166,11 +166,11 @@ mod tests {
     #[test]
     fn more_work_takes_longer() {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
-        let cell = |store: &str, records: &str, tier| {
+        let cell = |store: &str, records: &str, guarantee| {
             Cell::new(store)
                 .with(Axis::RECORD_SIZE, Axis::RECORD_SIZE.read("1B..1KiB").unwrap())
                 .with(Axis::RECORDS, Axis::RECORDS.read(records).unwrap())
-                .with(Axis::GUARANTEE, GuaranteeChoice::Tier(tier).into())
+                .with(Axis::GUARANTEE, GuaranteeChoice::Tier(guarantee).into())
         };
         let work = CrudParameters::from_parameters(&Parameters::default());
         let wait_s =

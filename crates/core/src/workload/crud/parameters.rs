@@ -50,7 +50,7 @@ impl CrudParameters {
     /// The values that parameters give for a cell.
     pub fn for_cell(parameters: &Parameters, cell: &Cell) -> CrudParameters {
         let common = CrudParameters::from_parameters(parameters);
-        let is_unsynced = cell.guarantee().tier().is_some_and(|tier| tier < Guarantee::Power);
+        let is_unsynced = cell.guarantee().tier().is_some_and(|guarantee| guarantee < Guarantee::Power);
         let unsynced = parameters.operations_unsynced.filter(|_| is_unsynced);
         CrudParameters { operations: unsynced.map_or(common.operations, |count| count.0), ..common }
     }

@@ -3,6 +3,7 @@
 use storebench_model::result::WrittenRecords;
 use storebench_model::store::Session;
 
+use super::Crud;
 use super::shared::SharedRecords;
 use crate::measure::clock::Clock;
 use crate::measure::series::Seconds;
@@ -16,7 +17,6 @@ use crate::workload::operation::Operation;
 use crate::workload::phase::PhaseGoal;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, largest_quantum, run_in_quanta};
 use crate::workload::start_barrier::BarrierGuard;
-use crate::workload::task::Crud;
 use crate::workload::worker_pool::Worker;
 use crate::workload::workload_error::WorkloadError;
 
@@ -88,7 +88,8 @@ impl RecordShare<'_> {
             self.driver.run(session, &mut self.quantum)?;
             self.written = self.written.plus(self.quantum.written());
             if let Some(seconds) = &mut seconds {
-                self.driver.record_seconds(goal.doing.main(), seconds)?;
+                let latencies = self.driver.latencies(goal.doing.main());
+                seconds.add_latencies(latencies).map_err(WorkloadError::harness)?;
             }
             Ok(done)
         })
@@ -165,7 +166,7 @@ impl<'o> Worker<dyn Session + '_, RoundOrder<'o>> for RecordShare<'_> {
         let mut seconds = seconds.map_err(WorkloadError::harness)?;
         let warm_up = goal.warm_up.min(goal.operations);
         self.run_quanta(session, order, warm_up, || approach.can_continue(), None)?;
-        let (calls_before, untimed_before) = (self.driver.calls_ns(), self.driver.untimed.ticks);
+        let (calls_before, untimed_before) = (self.driver.recorder.calls_ns(), self.driver.untimed.ticks);
         let started = approach.cross()?;
         seconds.restart();
         let (begin, pacer) = started.start_work(shared.plan.rate);
@@ -181,9 +182,9 @@ impl<'o> Worker<dyn Session + '_, RoundOrder<'o>> for RecordShare<'_> {
         Ok(TimedPart {
             begin,
             end,
-            calls_ns: self.driver.calls_ns() - calls_before,
+            calls_ns: self.driver.recorder.calls_ns() - calls_before,
             put_back_ticks: self.driver.untimed.ticks - untimed_before,
-            stood_still_ticks: pacer.map_or(0, |pacer| pacer.standstill_ticks()),
+            stood_still_ticks: pacer.map_or(0, |pacer| pacer.standstill_ticks),
             behind_ticks,
         })
     }

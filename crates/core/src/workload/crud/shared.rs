@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use storebench_model::result::{StoredRecords, WrittenRecords};
 
+use super::Crud;
 use super::share::RecordShare;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
@@ -11,7 +12,6 @@ use crate::record::{KEY_BYTES, Records};
 use crate::workload::audit::ExpectedRecords;
 use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::operation::Operation;
-use crate::workload::task::Crud;
 use crate::workload::worker_pool::{into_worker, lock_worker};
 use crate::workload::workload_error::WorkloadError;
 
@@ -46,7 +46,7 @@ impl<'a> Shares<'a> {
     /// Untimed work since the last call.
     pub(crate) fn take_untimed(&self) -> UntimedWork {
         let mut untimed = UntimedWork::default();
-        self.shares().for_each(|mut share| untimed.add(&share.driver.take_untimed()));
+        self.shares().for_each(|mut share| untimed.add(&std::mem::take(&mut share.driver.untimed)));
         untimed
     }
 
@@ -87,7 +87,7 @@ impl<'a> Shares<'a> {
     /// The versions of each thread's records, and the removed keys seen to be gone; to be called after all work.
     pub(crate) fn take_versions(&self) -> (Vec<Vec<u8>>, u64) {
         let versions = self.shares().map(|mut share| std::mem::take(&mut share.versions)).collect();
-        (versions, self.shares().map(|share| share.driver.seen_gone()).sum())
+        (versions, self.shares().map(|share| share.driver.seen_gone).sum())
     }
 
     pub(crate) fn recorder_so_far(&self) -> Result<Recorder, WorkloadError> {

@@ -1,20 +1,17 @@
 //! The workload over the memory store: what it leaves behind, and how loops and stalls show in what is measured.
 
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use storebench_model::cell::{Data, Rate};
+use storebench_model::cell::Data;
 use storebench_model::store::{OpenFn, OpenOptions, Result as StoreResult, Session, Store, StoreDef};
 use storebench_model::stores::MEMORY;
-use storebench_model::units::{CountRange, SizeRange};
+use storebench_model::units::SizeRange;
 
 use super::*;
 use crate::record::pool::Pool;
-use crate::workload::driver::Visit;
-use crate::workload::mix::Mix;
-use crate::workload::parameter::AfterLoad;
 
-pub(super) fn crud(threads: u64) -> Crud {
+pub(crate) fn crud(threads: u64) -> Crud {
     Crud {
         records: CountRange { from: 100, to: 500 },
         operations: 1000,
@@ -53,7 +50,7 @@ pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<CrudResult, WorkloadError
 fn every_operation_is_timed_and_the_store_holds_what_was_written() {
     for threads in [1, 3] {
         let result = run(&crud(threads), MEMORY.open.unwrap()).unwrap();
-        let counts = result.operations.iter().map(|of| (of.operation.as_str(), of.count, of.errors));
+        let counts = result.operations.iter().map(|kind| (kind.operation.as_str(), kind.count, kind.errors));
         assert!(counts.eq(["insert", "get", "update", "remove"].map(|name| (name, 1000, 0))));
         // 100 and 400 more, twice; then 100 and the last 200.
         assert_eq!(result.stored.records, 300);
@@ -193,8 +190,10 @@ fn which_records_are_chosen_does_not_depend_on_how_quick_the_store_is() {
         }
         share.versions
     };
-    for doing in [Operation::Update.into(), PhaseWork::Mix("update=70,insert=20,remove=10".parse().unwrap())]
-    {
+    for doing in [
+        PhaseWork::One(Operation::Update),
+        PhaseWork::Mix("update=70,insert=20,remove=10".parse().unwrap()),
+    ] {
         assert_eq!(versions_with(1, doing), versions_with(2, doing));
         assert_eq!(versions_with(1, doing), versions_with(8, doing));
     }

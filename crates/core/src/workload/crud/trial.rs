@@ -21,7 +21,7 @@ use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guara
 pub fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, reach } = *context;
     let (store, open) = find(stores, spec.cell.store())?;
-    let promised = offered_guarantee(store, &spec.cell)?;
+    let offered = offered_guarantee(store, &spec.cell)?;
     let clock = Clock::new();
     let work = CrudParameters::for_cell(&spec.parameters, &spec.cell);
     let records = records(spec, work.text.as_deref())?;
@@ -29,7 +29,7 @@ pub fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let mut prepared =
         crud.prepare(&records, &clock, store.capabilities.keeps).map_err(TrialError::harness)?;
     prepared.fleet = Fleet::connect(spec, reach, crud.threads)?;
-    let mut trial = StoreTrial::open((store, open), spec.options(crud.threads), Some(promised), spec)?;
+    let mut trial = StoreTrial::open((store, open), spec.options(crud.threads), Some(offered), spec)?;
     let run = prepared.run(&mut trial.bench)?;
     trial.worked()?;
     let CrudResult { load, operations, stored, written, cache_emptied_by, acknowledged, expected, clients } =

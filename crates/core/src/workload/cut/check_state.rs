@@ -7,7 +7,7 @@ use storebench_model::store::{Store, StoreError};
 
 use super::message::{CutMessage, StateReport};
 use super::session_state::{self, SessionState};
-use super::{batch, log_length, open};
+use super::{batch_capability, log_length, open};
 use crate::workload::kill::{MOST_BYTES, steps};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::TrialStep;
@@ -15,7 +15,7 @@ use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
 
 /// The session of inserts after a cut, whose steps nobody has taken.
-const NOBODY: u64 = 4_000;
+const UNUSED_SESSION: u64 = 4_000;
 
 /// Checks a state in which each session had begun this number of steps.
 pub(super) fn check_state(
@@ -23,7 +23,7 @@ pub(super) fn check_state(
     steps_begun: &[u64],
     is_control: bool,
 ) -> Result<CutMessage, TrialError> {
-    let batch = batch(context, is_control)?;
+    let batch = batch_capability(context, is_control)?;
     check_with(context, is_control, |store| {
         let mut session = worker_pool::session(store)?;
         (0..)
@@ -84,7 +84,7 @@ fn check_new_record(
     is_control: bool,
     store: Box<dyn Store>,
 ) -> Result<(), String> {
-    let number = steps::session_step(NOBODY, 0);
+    let number = steps::session_step(UNUSED_SESSION, 0);
     let (key, value) = (steps::record_key(number), steps::record_value(number, number, MOST_BYTES));
     let failed = |action: &'static str| move |error: StoreError| format!("{action} after the cut: {error}");
     let before = store.count().map_err(failed("counting"))?;

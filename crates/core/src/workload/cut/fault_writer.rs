@@ -11,7 +11,7 @@ use super::check_state::check_with;
 use super::message::{CutMessage, FaultReport};
 use super::record::prepare;
 use super::session_state::SessionState;
-use super::{batch, logged, open};
+use super::{batch_capability, open, required_log_length};
 use crate::workload::kill::steps::{self, record_key, record_value, step};
 use crate::workload::kill::{self, MOST_BYTES};
 use crate::workload::spec::{TrialContext, TrialError};
@@ -29,7 +29,7 @@ pub(super) fn write_with_faults(
     prepare(context, false)?;
     let free_before_bytes = free_bytes(context)?;
     let store = open(context, false, TrialStep::Opening)?;
-    let opened = logged(disk)?;
+    let opened = required_log_length(disk)?;
     let opening_bytes = free_before_bytes.saturating_sub(free_bytes(context)?);
     let mut faults = FaultReport { opened, opening_bytes, ..FaultReport::default() };
     let mut session = worker_pool::session(&*store)?;
@@ -55,7 +55,7 @@ pub(super) fn check_after_faults(
     context: &TrialContext<'_>,
     acknowledged: &[bool],
 ) -> Result<CutMessage, TrialError> {
-    let batch = batch(context, false)?;
+    let batch = batch_capability(context, false)?;
     check_with(context, false, |store| {
         let mut session = worker_pool::session(store)?;
         Ok(vec![read(&mut *session, acknowledged, batch)?])

@@ -10,7 +10,7 @@ use std::time::Instant;
 use storebench_model::store::Store;
 
 use super::message::{CutMessage, RecordedHistory, StepMark};
-use super::{logged, open};
+use super::{open, required_log_length};
 use crate::kernel::system;
 use crate::workload::kill::{self, MOST_BYTES, steps};
 use crate::workload::spec::{TrialContext, TrialError};
@@ -29,18 +29,18 @@ pub(super) fn record(
     let disk = context.spec.disk.as_deref();
     let disk = disk.ok_or_else(|| TrialError::harness("no disk logs what is asked of it"))?;
     prepare(context, is_control)?;
-    let log_at_start = logged(disk)?;
+    let log_at_start = required_log_length(disk)?;
     let store = open(context, is_control, TrialStep::Opening)?;
     let recorder = StepRecorder { store: &*store, disk, start: Instant::now() };
-    let log_at_open = logged(disk)?;
+    let log_at_open = required_log_length(disk)?;
     let per_session = count.div_ceil(sessions);
     let mut marks_by_session = recorder.record_sessions(sessions, 0..per_session / 3)?;
     let mut log_at_settling = Vec::new();
     // The second time there are files to be changed in place.
     for numbers in [per_session / 3..per_session * 2 / 3, per_session * 2 / 3..per_session] {
-        let log_before = logged(disk)?;
+        let log_before = required_log_length(disk)?;
         store.settle().map_err(WorkloadError::during("settling"))?;
-        log_at_settling.push((log_before, logged(disk)?));
+        log_at_settling.push((log_before, required_log_length(disk)?));
         let more = recorder.record_sessions(sessions, numbers)?;
         marks_by_session.iter_mut().zip(more).for_each(|(marks, more)| marks.extend(more));
     }
@@ -91,11 +91,11 @@ impl StepRecorder<'_> {
         let now_ns = || self.start.elapsed().as_nanos() as u64;
         let mut marks = Vec::with_capacity(numbers.clone().count());
         for number in numbers {
-            let (log_before, began_ns) = (logged(self.disk)?, now_ns());
+            let (before, began_ns) = (required_log_length(self.disk)?, now_ns());
             steps::take(&mut *session, steps::session_step(session_number, number), MOST_BYTES)
                 .map_err(|error| WorkloadError::store(&format!("step {number} of the cut check"), &error))?;
             let ended_ns = now_ns();
-            marks.push(StepMark { before: log_before, after: logged(self.disk)?, began_ns, ended_ns });
+            marks.push(StepMark { before, after: required_log_length(self.disk)?, began_ns, ended_ns });
         }
         Ok(marks)
     }

@@ -52,11 +52,11 @@ fn step_progress(session: u64, number: u64, acknowledged: bool) -> StepProgress 
 }
 
 /// Steps that are named before the rest is only counted.
-const NAMED: usize = 3;
+const MOST_DESCRIBED: usize = 3;
 
 /// Some steps, each by its session and its number there: `insert of KEY, batch of KEY and 19 more`.
 pub fn describe_steps(steps: &[(u64, u64)]) -> String {
-    let named = steps.iter().take(NAMED).map(|(session, number)| {
+    let named = steps.iter().take(MOST_DESCRIBED).map(|(session, number)| {
         let StepProgress { does, records, .. } = step_progress(*session, *number, true);
         let key = records.first().map(|first| first.key.as_str()).unwrap_or_default();
         match records.len().saturating_sub(1) {
@@ -65,7 +65,7 @@ pub fn describe_steps(steps: &[(u64, u64)]) -> String {
         }
     });
     let named = named.collect::<Vec<_>>().join(", ");
-    match steps.len().saturating_sub(NAMED) {
+    match steps.len().saturating_sub(MOST_DESCRIBED) {
         0 => named,
         more => format!("{named} and {}", plural(more, "more step")),
     }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_told_with_their_records() {
+    fn steps_are_described_with_their_records() {
         let removal = step_progress(0, 6, true);
         assert_eq!(
             (removal.does, removal.records.len(), removal.records[0].value.as_deref()),

@@ -114,14 +114,14 @@ impl<'a> DeviceWorker<'a> {
         })
     }
 
-    /// Does the thread's operations, in quanta, while `goes_on`.
+    /// Does the thread's operations, in quanta, while `can_continue`.
     fn run_quanta(
         &mut self,
         deadline: u64,
-        goes_on: impl Fn() -> bool,
+        can_continue: impl Fn() -> bool,
         seconds: &mut Seconds<'_>,
     ) -> Result<(), DeviceError> {
-        run_in_quanta(self.operations, QUANTUM_OPERATIONS as u64, goes_on, |max_operations| {
+        run_in_quanta(self.operations, QUANTUM_OPERATIONS as u64, can_continue, |max_operations| {
             self.route.fill(&mut self.offsets[..max_operations as usize]);
             let count = self.run_quantum(max_operations as usize, deadline)?;
             self.record_latencies(count);

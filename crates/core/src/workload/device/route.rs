@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn spec(pattern: Pattern, blocks: u64, threads: u32) -> Spec {
-        Spec { block: 512, file: blocks * 512 + 100, threads, ..Spec::of(pattern) }
+        Spec { block: 512, file: blocks * 512 + 100, threads, ..Spec::small(pattern) }
     }
 
     fn offsets(route: &mut BlockOffsets, count: u64) -> Vec<u64> {

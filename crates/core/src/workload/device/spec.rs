@@ -64,7 +64,7 @@ impl Spec {
 #[cfg(test)]
 impl Spec {
     /// One thread and a file of 64 blocks of 4 KiB, as many as are read or written.
-    pub(crate) fn of(pattern: Pattern) -> Spec {
+    pub(crate) fn small(pattern: Pattern) -> Spec {
         Spec {
             pattern,
             block: 4096,

@@ -60,7 +60,7 @@ fn every_pattern_is_measured_in_every_way_and_leaves_nothing_behind() {
     for pattern in Pattern::ALL {
         for io in Io::ALL.into_iter().filter(|io| pattern.writes() || !io.is_dsync()) {
             for threads in [1, 3] {
-                let Some(measured) = measure(&Spec { io, threads, ..Spec::of(pattern) }) else { continue };
+                let Some(measured) = measure(&Spec { io, threads, ..Spec::small(pattern) }) else { continue };
                 assert_eq!((measured.operations, measured.bytes), (BLOCKS, BLOCKS * BLOCK));
                 assert_eq!(measured.latencies.count(), BLOCKS);
                 assert!(measured.wall.as_nanos() as u64 * u64::from(threads) >= measured.latencies.sum_ns());
@@ -84,25 +84,26 @@ fn writes_reach_the_blocks_they_are_meant_for_and_reads_change_none() {
         let amount = Amount::Operations(BLOCKS);
         let positions: Vec<usize> = (0..BLOCKS as usize).collect();
         for pattern in [Pattern::SeqWrite, Pattern::RandWrite] {
-            let Some(contents) = contents(&Spec { io, amount, threads: 3, ..Spec::of(pattern) }) else {
+            let Some(contents) = contents(&Spec { io, amount, threads: 3, ..Spec::small(pattern) }) else {
                 continue;
             };
             assert_eq!(changed(contents), positions, "{} {}", io.name(), pattern.name());
         }
     }
     let ten_operations = Amount::Operations(10);
-    let sequential = contents(&Spec { amount: ten_operations, ..Spec::of(Pattern::SeqWrite) }).unwrap();
+    let sequential = contents(&Spec { amount: ten_operations, ..Spec::small(Pattern::SeqWrite) }).unwrap();
     assert_eq!(changed(sequential), (0..10).collect::<Vec<_>>());
-    let random = changed(contents(&Spec { amount: ten_operations, ..Spec::of(Pattern::RandWrite) }).unwrap());
+    let random =
+        changed(contents(&Spec { amount: ten_operations, ..Spec::small(Pattern::RandWrite) }).unwrap());
     assert!(random.len() == 10 && random != (0..10).collect::<Vec<_>>(), "{random:?}");
     for pattern in [Pattern::SeqRead, Pattern::RandRead] {
-        assert!(changed(contents(&Spec::of(pattern)).unwrap()).is_empty());
+        assert!(changed(contents(&Spec::small(pattern)).unwrap()).is_empty());
     }
 }
 
 #[test]
 fn what_is_written_is_what_was_made_to_be_written() {
-    let [before, after] = contents(&Spec::of(Pattern::SeqWrite)).unwrap();
+    let [before, after] = contents(&Spec::small(Pattern::SeqWrite)).unwrap();
     let mut state = 3;
     let mut pool = buffer::BlockPool::new(BLOCK as usize, route::split_mix(&mut state));
     for written in after.chunks(BLOCK as usize) {
@@ -121,21 +122,21 @@ fn a_sync_follows_each_so_many_writes_of_a_thread() {
         [("fsync", 64), ("fdatasync", 64), ("fsync/10", 6), ("fdatasync/64", 1), ("fsync/65", 0)]
     {
         let sync: Sync = sync.parse().unwrap();
-        let measured = measure(&Spec { sync, ..Spec::of(Pattern::RandWrite) }).unwrap();
+        let measured = measure(&Spec { sync, ..Spec::small(Pattern::RandWrite) }).unwrap();
         let syncs = measured.syncs.unwrap();
         assert_eq!((measured.latencies.count(), syncs.count()), (64, expected));
         assert!(measured.latencies.sum_ns() > syncs.sum_ns(), "an operation is a write with its sync");
     }
     // 22, 21 and 21 writes.
     let each = Sync::Each(SyncCall::Fdatasync, 11);
-    let measured = measure(&Spec { sync: each, threads: 3, ..Spec::of(Pattern::SeqWrite) }).unwrap();
+    let measured = measure(&Spec { sync: each, threads: 3, ..Spec::small(Pattern::SeqWrite) }).unwrap();
     assert_eq!(measured.syncs.unwrap().count(), 2 + 1 + 1);
 }
 
 #[test]
 fn a_duration_ends_it_after_any_number_of_laps() {
     let amount = Amount::Duration(Duration::from_millis(30));
-    let measured = measure(&Spec { amount, threads: 2, ..Spec::of(Pattern::RandRead) }).unwrap();
+    let measured = measure(&Spec { amount, threads: 2, ..Spec::small(Pattern::RandRead) }).unwrap();
     assert!(measured.wall >= Duration::from_millis(30), "{:?}", measured.wall);
     assert!(measured.operations > BLOCKS, "{}", measured.operations);
 }
@@ -143,17 +144,17 @@ fn a_duration_ends_it_after_any_number_of_laps() {
 #[test]
 fn warm_is_in_the_page_cache_and_cold_is_not_and_ends_with_the_file() {
     let directory = directory();
-    let prepared = PreparedFile::new(&Spec::of(Pattern::RandRead), directory.path()).unwrap();
+    let prepared = PreparedFile::new(&Spec::small(Pattern::RandRead), directory.path()).unwrap();
     prepared.set_cache().unwrap();
     assert_eq!(prepared.target.cached_share(), Some(1.0));
     for amount in [Amount::Operations(1000), Amount::Duration(Duration::from_secs(3600))] {
         for (pattern, threads) in [(Pattern::SeqRead, 3), (Pattern::RandRead, 2)] {
-            let cold = Spec { cold: true, amount, threads, ..Spec::of(pattern) };
+            let cold = Spec { cold: true, amount, threads, ..Spec::small(pattern) };
             let Some(cold) = measure(&cold) else { continue };
             assert_eq!(cold.operations, BLOCKS);
         }
     }
-    let half = Spec { cold: true, amount: Amount::Operations(BLOCKS / 2), ..Spec::of(Pattern::SeqRead) };
+    let half = Spec { cold: true, amount: Amount::Operations(BLOCKS / 2), ..Spec::small(Pattern::SeqRead) };
     if let Some(half) = measure(&half) {
         assert_eq!(half.operations, BLOCKS / 2);
     }
@@ -163,7 +164,7 @@ fn warm_is_in_the_page_cache_and_cold_is_not_and_ends_with_the_file() {
 fn direct_leaves_the_page_cache_alone() {
     for pattern in Pattern::ALL {
         let directory = directory();
-        let spec = Spec { io: Io::Direct, ..Spec::of(pattern) };
+        let spec = Spec { io: Io::Direct, ..Spec::small(pattern) };
         let prepared = PreparedFile::new(&spec, directory.path()).unwrap();
         if measure(&spec).is_some() {
             prepared.measure(&Clock::new()).unwrap();
@@ -180,7 +181,7 @@ fn memory_is_no_device() {
         return;
     };
     for (io, cold) in [(Io::Direct, false), (Io::DirectDsync, false), (Io::Buffered, true)] {
-        let spec = Spec { io, cold, ..Spec::of(Pattern::RandWrite) };
+        let spec = Spec { io, cold, ..Spec::small(Pattern::RandWrite) };
         let result = run(&spec, directory.path());
         let Err(DeviceError::Unsupported(why)) = result else { panic!("{result:?}") };
         println!("{} on tmpfs: {why}", io.name());
@@ -188,14 +189,14 @@ fn memory_is_no_device() {
         assert!(stays || (io.is_direct() && why == UnsupportedReason::DirectRefused), "{why:?}");
         assert!(is_empty(directory.path()));
     }
-    assert!(run(&Spec::of(Pattern::RandWrite), directory.path()).is_ok());
+    assert!(run(&Spec::small(Pattern::RandWrite), directory.path()).is_ok());
     assert!(is_empty(directory.path()));
 }
 
 #[test]
-fn what_makes_no_sense_is_told_before_anything_is_made() {
+fn what_makes_no_sense_is_refused_before_anything_is_made() {
     let directory = directory();
-    let read = || Spec::of(Pattern::RandRead);
+    let read = || Spec::small(Pattern::RandRead);
     let fsync = Sync::Each(SyncCall::Fsync, 1);
     for (spec, expected) in [
         (Spec { block: 0, ..read() }, UnsupportedReason::BlockSize),
@@ -209,14 +210,14 @@ fn what_makes_no_sense_is_told_before_anything_is_made() {
         let result = run(&spec, directory.path());
         assert!(matches!(result, Err(DeviceError::Unsupported(why)) if why == expected), "{result:?}");
     }
-    assert_eq!(Spec::of(Pattern::SeqWrite).unsupported(), None);
+    assert_eq!(Spec::small(Pattern::SeqWrite).unsupported(), None);
     assert!(is_empty(directory.path()));
 }
 
 #[test]
 fn a_file_that_does_not_fit_is_not_begun() {
     let directory = directory();
-    let error = run(&Spec { file: 1 << 60, ..Spec::of(Pattern::SeqRead) }, directory.path()).unwrap_err();
+    let error = run(&Spec { file: 1 << 60, ..Spec::small(Pattern::SeqRead) }, directory.path()).unwrap_err();
     assert!(
         matches!(error, DeviceError::NoRoom { needed_bytes, .. } if needed_bytes == 1 << 60),
         "{error:?}"
@@ -226,30 +227,30 @@ fn a_file_that_does_not_fit_is_not_begun() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_and_a_file_in_the_way_are_told_and_stay() {
-    let error = run(&Spec::of(Pattern::SeqRead), Path::new("/proc/self")).unwrap_err();
+fn a_folder_that_cannot_be_written_and_a_file_in_the_way_are_reported_and_stay() {
+    let error = run(&Spec::small(Pattern::SeqRead), Path::new("/proc/self")).unwrap_err();
     // A file system of no size does not say that it is full.
     assert!(matches!(error, DeviceError::Io { step: DeviceStep::Make, .. }), "{error:?}");
     assert!(error.to_string().contains("making /proc/self/device.data"), "{error}");
-    let error = run(&Spec::of(Pattern::SeqRead), Path::new("/nonexistent")).unwrap_err();
+    let error = run(&Spec::small(Pattern::SeqRead), Path::new("/nonexistent")).unwrap_err();
     assert!(error.to_string().contains("opening /nonexistent: "), "{error}");
     let directory = directory();
     let theirs = directory.path().join("device.data");
     fs::write(&theirs, "text").unwrap();
-    let error = run(&Spec::of(Pattern::SeqRead), directory.path()).unwrap_err();
+    let error = run(&Spec::small(Pattern::SeqRead), directory.path()).unwrap_err();
     assert!(matches!(error, DeviceError::Io { step: DeviceStep::Make, .. }), "{error:?}");
     assert_eq!(fs::read_to_string(&theirs).unwrap(), "text");
 }
 
 #[test]
-fn an_operation_that_fails_is_told_with_its_place_in_the_file() {
+fn an_operation_that_fails_is_reported_with_its_offset_in_the_file() {
     let directory = directory();
     let path = directory.path().join("theirs");
     fs::write(&path, vec![1; 10 * BLOCK as usize]).unwrap();
     let clock = Clock::new();
     let run_to_error = |pattern, file: File| {
         let series = Series::new(1).unwrap();
-        let spec = Spec { amount: Amount::Operations(20), ..Spec::of(pattern) };
+        let spec = Spec { amount: Amount::Operations(20), ..Spec::small(pattern) };
         let workers = [Mutex::new(DeviceWorker::new(&spec, 0, &clock, file, path.clone()).unwrap())];
         let result =
             worker_pool::run(&clock, &workers, || Ok(Box::new(())), |()| Ok(()), |pool| pool.round(&series));
@@ -266,7 +267,7 @@ fn a_file_that_is_cut_meanwhile_fails_the_run_and_is_deleted() {
     for threads in [1, 4] {
         let directory = directory();
         let prepared =
-            PreparedFile::new(&Spec { threads, ..Spec::of(Pattern::SeqRead) }, directory.path()).unwrap();
+            PreparedFile::new(&Spec { threads, ..Spec::small(Pattern::SeqRead) }, directory.path()).unwrap();
         let file = File::options().write(true).open(directory.path().join("device.data")).unwrap();
         file.set_len(BLOCK * 50).unwrap();
         let error = prepared.measure(&Clock::new()).unwrap_err();

@@ -155,7 +155,7 @@ impl CallingThread<'_> {
             let start = Instant::now();
             while counts.before.count < CALLS_BEFORE && start.elapsed() < MAX_TIME_BEFORE {
                 let Some((took, done)) = call(&mut *session)? else { break };
-                done.map_err(|error| WorkloadError::store("working before space reclaim", &error))?;
+                done.map_err(WorkloadError::during("working before space reclaim"))?;
                 counts.before.add(took.as_nanos() as u64);
                 thread::sleep(PAUSE);
             }
@@ -176,7 +176,7 @@ impl CallingThread<'_> {
                 thread::sleep(PAUSE);
             }
             if let Some((_, repeated)) = call(&mut *session)? {
-                repeated.map_err(|error| WorkloadError::store("working after space reclaim", &error))?;
+                repeated.map_err(WorkloadError::during("working after space reclaim"))?;
             }
         }
         Ok(counts)

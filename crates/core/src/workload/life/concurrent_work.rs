@@ -183,7 +183,7 @@ impl<'a> ConcurrentWorker<'a> {
     }
 
     fn back_up(&self, store: &dyn Store) -> Result<Option<&'static str>, WorkloadError> {
-        store.back_up(&self.backup_folder).map_err(|error| WorkloadError::store("making a backup", &error))
+        store.back_up(&self.backup_folder).map_err(WorkloadError::during("making a backup"))
     }
 
     fn remove_backup(&self) -> Result<(), WorkloadError> {
@@ -200,11 +200,9 @@ impl<'a> ConcurrentWorker<'a> {
         let records: Vec<(&[u8], &[u8])> =
             self.batch.iter().map(|(key, value)| (&key[..], &value[..])).collect();
         let (result, start, end) = self.timed(|| session.insert_batch(&records));
-        result.map_err(|error| WorkloadError::store("inserting a large batch", &error))?;
+        result.map_err(WorkloadError::during("inserting a large batch"))?;
         let keys: Vec<&[u8]> = records.iter().map(|(key, _)| *key).collect();
-        session
-            .remove_batch(&keys)
-            .map_err(|error| WorkloadError::store("removing a large batch", &error))?;
+        session.remove_batch(&keys).map_err(WorkloadError::during("removing a large batch"))?;
         Ok((format!("a batch of {}", with_commas(records.len() as u64)), start, end))
     }
 
@@ -216,10 +214,9 @@ impl<'a> ConcurrentWorker<'a> {
     ) -> Result<result::ConcurrentWork, WorkloadError> {
         if self.work == WorkKind::Backup {
             let options = OpenOptions { directory: &self.backup_folder, ..self.options.clone() };
-            let store =
-                (self.open)(&options).map_err(|error| WorkloadError::store("opening the backup", &error))?;
+            let store = (self.open)(&options).map_err(WorkloadError::during("opening the backup"))?;
             self.check(&*store, parts)?;
-            store.close().map_err(|error| WorkloadError::store("closing the backup", &error))?;
+            store.close().map_err(WorkloadError::during("closing the backup"))?;
             self.remove_backup()?;
         }
         Ok(self.measured)
@@ -233,8 +230,7 @@ impl<'a> ConcurrentWorker<'a> {
         parts: impl IntoIterator<Item = &'s Set>,
     ) -> Result<(), WorkloadError> {
         let wrong_backup = |fault: String| WorkloadError::wrong_data(format!("the backup {fault}"));
-        let count =
-            backup.count().map_err(|error| WorkloadError::store("counting the backup's records", &error))?;
+        let count = backup.count().map_err(WorkloadError::during("counting the backup's records"))?;
         let LifeParameters { records: set_records, threads, churn, .. } = *self.parameters;
         let (fewer, more) = if churn.replaces() { (threads, 101 * threads) } else { (0, 0) };
         if !(set_records.saturating_sub(fewer)..=set_records + more).contains(&count) {
@@ -244,8 +240,8 @@ impl<'a> ConcurrentWorker<'a> {
         let step = (set_records as usize).div_ceil(READ_RECORDS).max(1);
         let mut missing = 0;
         for part in parts {
-            for place in (0..part.all().len()).step_by(step) {
-                let mut states = part.states(place).map(|record| self.has_record(&mut *session, record));
+            for slot in (0..part.all().len()).step_by(step) {
+                let mut states = part.states(slot).map(|record| self.has_record(&mut *session, record));
                 let found = states.find(|is_there| !matches!(is_there, Ok(false)));
                 missing += u64::from(found.transpose()?.is_none());
             }
@@ -262,7 +258,7 @@ impl<'a> ConcurrentWorker<'a> {
         self.records.append_value(index, version, &mut value);
         session
             .get(&key, &mut |bytes| is_right = bytes == value)
-            .map_err(|error| WorkloadError::store("reading the backup", &error))?;
+            .map_err(WorkloadError::during("reading the backup"))?;
         Ok(is_right)
     }
 }

@@ -18,7 +18,7 @@ pub fn scans(session: &mut dyn Session, records: u64, clock: &Clock) -> Result<V
         let (mut bytes, start) = (0, clock.now());
         let found = session.scan(&[0; KEY_BYTES], usize::MAX, &mut |_, value| bytes += value.len());
         let end = clock.now();
-        let found = found.map_err(|error| WorkloadError::store("scanning all records", &error))? as u64;
+        let found = found.map_err(WorkloadError::during("scanning all records"))? as u64;
         if found != records || bytes == 0 {
             let message = format!("a scan of all records showed {found}, but there are {records}");
             return Err(WorkloadError::wrong_data(message));

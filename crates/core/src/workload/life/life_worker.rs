@@ -21,7 +21,7 @@ use crate::workload::start_barrier::{BarrierGuard, StartedRound};
 use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
 
-/// The kinds of calls, by their places in a recorder.
+/// The kinds of calls, by their numbers in a recorder.
 pub const KINDS: [&str; 4] = ["update", "insert", "remove", "scan"];
 const UPDATE: usize = 0;
 const INSERT: usize = 1;

@@ -174,7 +174,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
 
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let work = LifeParameters::from_parameters(case.cell, case.parameters);
-    let syncs = case.tier() >= Some(Guarantee::Power);
+    let syncs = case.guarantee() >= Some(Guarantee::Power);
     let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
     let folder = case.kind() == StoreKind::Folder;
     let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_is_left_out_where_it_lacks_what_goes_on_beside_the_steps() {
+    fn a_store_is_left_out_if_it_lacks_what_goes_on_during_the_steps() {
         let check = |axes: &[(Axis, &str)], store: StoreDef| {
             check(&Case::with_defaults(&cell("9", axes), &Parameters::default(), &[store], 1 << 40))
         };

@@ -109,8 +109,8 @@ impl<'a> PauseWatch<'a> {
     /// Asks the engine after a step, if due.
     #[inline]
     pub fn sample_if_due(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
-        let may_look = self.call_end >= self.sampled_at + self.sampling_ticks * SAMPLING_SHARE_AFTER_PAUSES;
-        if (self.had_pause && may_look) || self.call_end >= self.next_sample {
+        let may_sample = self.call_end >= self.sampled_at + self.sampling_ticks * SAMPLING_SHARE_AFTER_PAUSES;
+        if (self.had_pause && may_sample) || self.call_end >= self.next_sample {
             self.take_sample(store)
         } else {
             Ok(())
@@ -157,5 +157,5 @@ impl<'a> PauseWatch<'a> {
 }
 
 fn read_upkeep(store: &dyn Store) -> Result<Vec<Upkeep>, WorkloadError> {
-    store.upkeep().map_err(|error| WorkloadError::store("reading what the engine does for itself", &error))
+    store.upkeep().map_err(WorkloadError::during("reading what the engine does for itself"))
 }

@@ -1,4 +1,4 @@
-//! The set of records: of constant size, each in a place, and what is done to it next.
+//! The set of records: of constant size, each in a slot of the thread that writes it, and what is done to it next.
 
 use storebench_model::axis::Axis;
 use storebench_model::cell::Cell;
@@ -65,10 +65,10 @@ pub struct Set {
     thread: u64,
     threads: u64,
     chooser: Chooser,
-    /// How often each place's record was replaced by another.
+    /// How often each slot's record was replaced by another.
     generations: Vec<u32>,
     versions: Vec<u8>,
-    /// The oldest record's place, if it goes next.
+    /// The oldest record's slot, if it goes next.
     oldest: usize,
 }
 
@@ -98,43 +98,43 @@ impl Set {
         self.churn.replaces()
     }
 
-    pub fn record_at(&self, place: usize) -> Record {
-        (self.index_of(place, self.generations[place]), self.versions[place])
+    pub fn record_at(&self, slot: usize) -> Record {
+        (self.index_of(slot, self.generations[slot]), self.versions[slot])
     }
 
-    /// All states of the record in a place, the newest first.
-    pub fn states(&self, place: usize) -> impl Iterator<Item = Record> {
-        let (generation, version) = (self.generations[place], self.versions[place]);
-        let generations = (0..=generation).rev().map(move |generation| self.index_of(place, generation));
+    /// All states of the record in a slot, the newest first.
+    pub fn states(&self, slot: usize) -> impl Iterator<Item = Record> {
+        let (generation, version) = (self.generations[slot], self.versions[slot]);
+        let generations = (0..=generation).rev().map(move |generation| self.index_of(slot, generation));
         let churn = self.churn;
         let versions =
             (0..churn.versions()).map(move |earlier| churn.version(version, churn.versions() - earlier));
         let replaces = self.replaces();
-        let newest = self.index_of(place, generation);
+        let newest = self.index_of(slot, generation);
         let overwritten = versions.map(move |version| (newest, version)).take_while(move |_| !replaces);
         overwritten.chain(generations.map(move |index| (index, version)).take_while(move |_| replaces))
     }
 
-    fn index_of(&self, place: usize, generation: u32) -> u64 {
-        (place as u64 + u64::from(generation) * self.len()) * self.threads + self.thread
+    fn index_of(&self, slot: usize, generation: u32) -> u64 {
+        (slot as u64 + u64::from(generation) * self.len()) * self.threads + self.thread
     }
 
     #[inline]
     pub fn step(&mut self) -> Step {
-        let place = match self.churn {
+        let slot = match self.churn {
             Churn::Waves | Churn::Queue | Churn::Log => self.oldest,
             Churn::Uniform | Churn::Zipfian | Churn::Replace => {
                 self.chooser.choose_below(self.len()) as usize
             }
         };
-        let old = self.record_at(place);
+        let old = self.record_at(slot);
         if self.churn.replaces() {
-            self.generations[place] += 1;
+            self.generations[slot] += 1;
         } else {
-            self.versions[place] = self.churn.version(self.versions[place], 1);
+            self.versions[slot] = self.churn.version(self.versions[slot], 1);
         }
         self.oldest = (self.oldest + 1) % self.versions.len();
-        Step { old, new: self.record_at(place) }
+        Step { old, new: self.record_at(slot) }
     }
 
     /// In order of arrival.
@@ -174,18 +174,17 @@ mod tests {
     }
 
     #[test]
-    fn a_place_remembers_what_its_record_was() {
+    fn a_slot_remembers_what_its_record_was() {
         for churn in [Churn::Uniform, Churn::Replace] {
             let mut set = Set::new(churn, (1, 2), 8, 7).unwrap();
-            let mut states_by_place: Vec<Vec<Record>> =
-                (0..4).map(|place| vec![set.record_at(place)]).collect();
+            let mut states_by_slot: Vec<Vec<Record>> = (0..4).map(|slot| vec![set.record_at(slot)]).collect();
             for _ in 0..40 {
                 let Step { old, new } = set.step();
-                states_by_place.iter_mut().find(|states| states.last() == Some(&old)).unwrap().push(new);
+                states_by_slot.iter_mut().find(|states| states.last() == Some(&old)).unwrap().push(new);
             }
-            for (place, mut states) in states_by_place.into_iter().enumerate() {
+            for (slot, mut states) in states_by_slot.into_iter().enumerate() {
                 states.reverse();
-                assert_eq!(set.states(place).take(states.len()).collect::<Vec<_>>(), states, "{churn:?}");
+                assert_eq!(set.states(slot).take(states.len()).collect::<Vec<_>>(), states, "{churn:?}");
             }
         }
     }

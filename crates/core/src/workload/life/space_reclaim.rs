@@ -94,12 +94,12 @@ impl<'r> RemainingRecords<'r> {
         for chunk in self.removed.chunks(batch.max(1)) {
             let keys: Vec<Key> = chunk.iter().map(|(index, _)| self.records.key(*index)).collect();
             let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
-            session.remove_batch(&keys).map_err(|error| WorkloadError::store("removing a batch", &error))?;
+            session.remove_batch(&keys).map_err(WorkloadError::during("removing a batch"))?;
             removed += chunk.len() as u64;
             progress.report(removed);
         }
         drop(session);
-        store.settle().map_err(|error| WorkloadError::store("settling", &error))
+        store.settle().map_err(WorkloadError::during("settling"))
     }
 
     fn compact_store(

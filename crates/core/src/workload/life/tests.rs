@@ -13,7 +13,7 @@ use storebench_model::stores::{FLAT_FOLDER, MEMORY, NULL};
 use super::*;
 use crate::workload::parameter::Parameters;
 
-mod meanwhile;
+mod calls_during_reclaim;
 
 fn trial(
     store: &StoreDef,
@@ -71,9 +71,9 @@ fn a_set_is_written_ten_times_over_and_given_back() {
 
 /// A store over memory that goes wrong: it stalls at every hundredth write, leaves 4 KiB of each in a file, keeps a record that it says
 /// was removed, makes empty backups, or blocks or refuses writers; or one over a folder of files, whose backups have other values.
-struct Wrong {
+struct FaultyStore {
     inner: Box<dyn Store>,
-    way: Way,
+    fault: Fault,
     folder: PathBuf,
     writes: AtomicU64,
     /// Writers wait for this lock, and are refused while it is set.
@@ -81,7 +81,7 @@ struct Wrong {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum Fault {
     Stalls,
     Leaks,
     Keeps,
@@ -94,13 +94,13 @@ const STALL: Duration = Duration::from_millis(30);
 const LEAK: usize = 4096;
 const LEAKED: &str = "leak";
 
-impl Store for Wrong {
+impl Store for FaultyStore {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(WrongSession { inner: self.inner.session()?, store: self }))
+        Ok(Box::new(FaultySession { inner: self.inner.session()?, store: self }))
     }
     storebench_model::pass_on!(inner: guarantee, count, settle, settings, close);
     fn back_up(&self, folder: &Path) -> Result<Option<&'static str>> {
-        if !matches!(self.way, Way::Backs | Way::Alters) {
+        if !matches!(self.fault, Fault::Backs | Fault::Alters) {
             return Ok(None);
         }
         let files: Vec<_> = std::fs::read_dir(&self.folder).unwrap().flatten().collect();
@@ -111,23 +111,23 @@ impl Store for Wrong {
         Ok(Some("another folder"))
     }
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
-        let stalls = if self.way == Way::Stalls { self.writes.load(Ordering::Relaxed) / 100 } else { 0 };
+        let stalls = if self.fault == Fault::Stalls { self.writes.load(Ordering::Relaxed) / 100 } else { 0 };
         Ok(vec![Upkeep::done("stall", stalls), Upkeep::done("nothing", 7)])
     }
 }
 
-struct WrongSession<'s> {
+struct FaultySession<'s> {
     inner: Box<dyn Session + 's>,
-    store: &'s Wrong,
+    store: &'s FaultyStore,
 }
 
-impl Session for WrongSession<'_> {
+impl Session for FaultySession<'_> {
     storebench_model::pass_on!(inner: insert, get, scan, insert_batch);
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let writes = self.store.writes.fetch_add(1, Ordering::Relaxed);
-        match self.store.way {
-            Way::Stalls if writes % 100 == 99 => std::thread::sleep(STALL),
-            Way::Leaks => {
+        match self.store.fault {
+            Fault::Stalls if writes % 100 == 99 => std::thread::sleep(STALL),
+            Fault::Leaks => {
                 let mut file = FileOptions::new().append(true).open(self.store.folder.join(LEAKED)).unwrap();
                 file.write_all(&[b'x'; LEAK]).and_then(|()| file.sync_all()).unwrap();
             }
@@ -139,37 +139,37 @@ impl Session for WrongSession<'_> {
         self.inner.update(key, value)
     }
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        if self.store.way == Way::Keeps { Ok(()) } else { self.inner.remove(key) }
+        if self.store.fault == Fault::Keeps { Ok(()) } else { self.inner.remove(key) }
     }
 }
 
-fn wrong(way: Way) -> StoreDef {
+fn faulty(fault: Fault) -> StoreDef {
     let open: OpenFn = Box::leak(Box::new(move |options: &OpenOptions<'_>| {
-        Wrong::new(way, options).map(|store| -> Box<dyn Store> { Box::new(store) })
+        FaultyStore::new(fault, options).map(|store| -> Box<dyn Store> { Box::new(store) })
     }));
-    StoreDef { open: Ok(open), ..way.inner() }
+    StoreDef { open: Ok(open), ..fault.inner() }
 }
 
-impl Way {
+impl Fault {
     fn inner(self) -> StoreDef {
-        if self == Way::Alters { FLAT_FOLDER } else { MEMORY }
+        if self == Fault::Alters { FLAT_FOLDER } else { MEMORY }
     }
 }
 
-impl Wrong {
-    fn new(way: Way, options: &OpenOptions<'_>) -> Result<Wrong> {
+impl FaultyStore {
+    fn new(fault: Fault, options: &OpenOptions<'_>) -> Result<FaultyStore> {
         let folder = options.directory.to_path_buf();
-        if way == Way::Leaks {
+        if fault == Fault::Leaks {
             File::create(folder.join(LEAKED)).unwrap();
         }
-        let inner = way.inner().open.unwrap()(options)?;
-        Ok(Wrong { inner, way, folder, writes: AtomicU64::new(0), refuses: Mutex::new(false) })
+        let inner = fault.inner().open.unwrap()(options)?;
+        Ok(FaultyStore { inner, fault, folder, writes: AtomicU64::new(0), refuses: Mutex::new(false) })
     }
 }
 
 #[test]
 fn a_planted_stall_is_the_longest_pause_of_the_tenths_that_have_it() {
-    let measured = trial(&wrong(Way::Stalls), "uniform", &[], &[]).unwrap();
+    let measured = trial(&faulty(Fault::Stalls), "uniform", &[], &[]).unwrap();
     let stalled = |round: &Round| round.operations[1].latency.max_ns >= STALL.as_nanos() as u64;
     let stalls: Vec<usize> = (0..TENTHS).filter(|tenth| stalled(&measured.rounds[*tenth])).collect();
     // Every second one at least: another may have stood still for another reason.
@@ -207,7 +207,7 @@ fn threads_write_the_set_together_and_each_has_its_own_records() {
 }
 
 #[test]
-fn large_batches_come_and_go_beside_the_steps() {
+fn large_batches_come_and_go_during_the_steps() {
     let measured = trial(&MEMORY, "replace", &[(Axis::WRITER, "batch")], &[]).unwrap();
     let concurrent_work = measured.concurrent_work.unwrap();
     assert_eq!((concurrent_work.by.as_str(), concurrent_work.took_ns.len()), ("a batch of 5", TENTHS));
@@ -223,13 +223,13 @@ fn large_batches_come_and_go_beside_the_steps() {
 #[test]
 fn a_backup_without_the_records_is_noticed_and_a_store_without_one_is_left_out() {
     let backups = [(Axis::READER, "backup")];
-    let message_of = |way| match trial(&wrong(way), "uniform", &backups, &[]) {
+    let message_of = |fault| match trial(&faulty(fault), "uniform", &backups, &[]) {
         Err(TrialError::Failed(stop)) if stop.failure == Failure::WrongData => stop.message,
         other => panic!("nothing was noticed: {other:?}"),
     };
-    assert_eq!(message_of(Way::Backs), "the backup has 0 records, but the store has 50");
+    assert_eq!(message_of(Fault::Backs), "the backup has 0 records, but the store has 50");
     // As many, and not one as it was.
-    let message = message_of(Way::Alters);
+    let message = message_of(Fault::Alters);
     assert!(message.starts_with("the backup lacks 50 of the records that were read"), "{message}");
     let without_backups = trial(&MEMORY, "uniform", &backups, &[]);
     assert!(matches!(without_backups, Err(TrialError::Unsupported(_))), "{without_backups:?}");
@@ -240,7 +240,7 @@ fn a_stall_makes_the_steps_of_a_burst_wait_for_it() {
     // One of a hundred updates stalls for 30 ms: some 3,000 are made in a second, and at half of that some 300 come in a burst.
     // Bursts last 20 ms, in which some hundreds of steps come.
     let bursts = [("bursts", "50%,5%"), ("burst_period", "1200ms")];
-    let measured = trial(&wrong(Way::Stalls), "uniform", &[], &bursts).unwrap();
+    let measured = trial(&faulty(Fault::Stalls), "uniform", &[], &bursts).unwrap();
     let [half, few] = measured.bursts.as_slice() else { panic!("{:?}", measured.bursts) };
     assert_eq!((half.percent, few.percent, half.period_ns), (50.0, 5.0, 1_200_000_000));
     assert!((half.per_second / few.per_second - 10.0).abs() < 1e-6);
@@ -264,7 +264,7 @@ fn a_stall_makes_the_steps_of_a_burst_wait_for_it() {
 
 #[test]
 fn a_planted_leak_has_its_size_in_every_tenth() {
-    let measured = trial(&wrong(Way::Leaks), "zipfian", &[], &[]).unwrap();
+    let measured = trial(&faulty(Fault::Leaks), "zipfian", &[], &[]).unwrap();
     let bytes: Vec<u64> = measured.rounds.iter().map(|round| round.disk.apparent_bytes).collect();
     assert_eq!(bytes, (1..=10).map(|tenth| tenth * 50 * LEAK as u64).collect::<Vec<_>>());
 }
@@ -273,7 +273,7 @@ fn a_planted_leak_has_its_size_in_every_tenth() {
 fn what_grows_is_written_until_the_limit_and_what_does_not_until_it_is_steady() {
     let rounds_until =
         |store: &StoreDef, limit| trial(store, "uniform", &[], &[("until_steady", limit)]).unwrap().rounds;
-    assert_eq!(rounds_until(&wrong(Way::Leaks), "2").len(), 2 * TENTHS);
+    assert_eq!(rounds_until(&faulty(Fault::Leaks), "2").len(), 2 * TENTHS);
     // Its speed may rise or fall throughout five tenths by chance, but not for long.
     let rounds = rounds_until(&MEMORY, "10");
     assert!((TENTHS..10 * TENTHS).contains(&rounds.len()), "{}", rounds.len());
@@ -285,9 +285,22 @@ fn a_record_that_is_not_gone_is_noticed() {
     for (churn, phrase) in
         [("queue", "a scan found"), ("replace", "a scan of all records showed 550, but there are 50")]
     {
-        let Err(TrialError::Failed(stop)) = trial(&wrong(Way::Keeps), churn, &[], &[]) else {
+        let Err(TrialError::Failed(stop)) = trial(&faulty(Fault::Keeps), churn, &[], &[]) else {
             panic!("{churn}: nothing was noticed")
         };
         assert!(stop.failure == Failure::WrongData && stop.message.contains(phrase), "{}", stop.message);
     }
+}
+
+#[test]
+fn only_five_in_a_row_are_a_trend_and_each_figure_counts() {
+    let files = |files: &[f64]| files.iter().map(|bytes| [1000.0, *bytes]).collect::<Vec<_>>();
+    let steady = |bytes: &[f64]| is_steady(&files(bytes));
+    assert!(!steady(&[1.0, 1.0, 1.0, 1.0]), "too few");
+    assert!(steady(&[5.0; 5]));
+    assert!(!steady(&[1.0, 2.0, 3.0, 4.0, 5.0]) && !steady(&[5.0, 4.0, 3.0, 2.0, 1.0]));
+    // Figures that come and go, as with compactions, and one that grew before.
+    assert!(steady(&[1.0, 3.0, 2.0, 4.0, 3.0]) && steady(&[1.0, 2.0, 3.0, 4.0, 5.0, 5.0]));
+    let slower: Vec<[f64; 2]> = (0..5).map(|tenth| [1000.0 - f64::from(tenth), 7.0]).collect();
+    assert!(!is_steady(&slower));
 }

@@ -73,7 +73,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
         return TimeEstimate::with_audit(OVERHEAD_S, 0.0);
     };
     let facts = &work.facts;
-    let syncs = case.tier() >= Some(Guarantee::Power);
+    let syncs = case.guarantee() >= Some(Guarantee::Power);
     let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
     let file_s = if case.kind() == StoreKind::Folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
     let byte_s = 1.0 / probe.write_bytes_per_s;

@@ -144,7 +144,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
 /// Seconds: writing transactions wait for the disk, unless the guarantee is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     estimate_work(case, TimeEstimate::with_audit(OVERHEAD_S, 0.0), |work| {
-        let has_syncs = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
+        let has_syncs = !matches!(case.guarantee(), Some(Guarantee::None | Guarantee::Process));
         let sync_s = if has_syncs { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
         let share = |kind| work.shares.share_of(kind);
         let walk_s =

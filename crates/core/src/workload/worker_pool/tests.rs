@@ -1,4 +1,4 @@
-//! Made workers: each thread has its handle, a round is all of them together, and one that fails ends it.
+//! Workers that end, wait, fail or panic: each thread has its handle, a round is all of them together, and one that fails ends it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::workload::start_barrier::StartGate;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Way {
+enum Course {
     Ends,
     NeverEnds,
     /// Its schedule has one operation in an hour.
@@ -19,12 +19,12 @@ enum Way {
     Panics,
 }
 
-struct Made {
-    way: Way,
+struct TestWorker {
+    course: Course,
     rounds: u64,
 }
 
-impl Worker<u64, u64> for Made {
+impl Worker<u64, u64> for TestWorker {
     type Failed = WorkloadError;
 
     fn round(
@@ -35,18 +35,18 @@ impl Worker<u64, u64> for Made {
     ) -> Result<TimedPart, WorkloadError> {
         self.rounds += 1;
         *handle += order;
-        match self.way {
-            Way::FailsBefore => return Err(WorkloadError::harness("it failed before")),
-            Way::PanicsBefore => panic!("as planned"),
+        match self.course {
+            Course::FailsBefore => return Err(WorkloadError::harness("it failed before")),
+            Course::PanicsBefore => panic!("as planned"),
             _ => {}
         }
         let started = approach.cross()?;
         let (begin, mut pacer) = started.start_work(Rate::PerSecond(1));
-        match self.way {
-            Way::Fails => return Err(WorkloadError::harness("it failed")),
-            Way::Panics => panic!("as planned"),
-            Way::NeverEnds => while started.can_continue(begin, None) {},
-            Way::Waits => {
+        match self.course {
+            Course::Fails => return Err(WorkloadError::harness("it failed")),
+            Course::Panics => panic!("as planned"),
+            Course::NeverEnds => while started.can_continue(begin, None) {},
+            Course::Waits => {
                 while let Some(pacer) = pacer.as_mut().filter(|_| started.can_continue(begin, None)) {
                     for _ in 0..3600 {
                         pacer.wait(&Clock::new());
@@ -59,12 +59,12 @@ impl Worker<u64, u64> for Made {
     }
 }
 
-fn made(ways: &[Way]) -> Vec<Mutex<Made>> {
-    ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect()
+fn test_workers(courses: &[Course]) -> Vec<Mutex<TestWorker>> {
+    courses.iter().map(|course| Mutex::new(TestWorker { course: *course, rounds: 0 })).collect()
 }
 
-fn rounds(ways: &[Way]) -> (Result<Elapsed, WorkloadError>, u64) {
-    let workers = made(ways);
+fn rounds(courses: &[Course]) -> (Result<Elapsed, WorkloadError>, u64) {
+    let workers = test_workers(courses);
     let (clock, opened) = (Clock::new(), AtomicU64::new(0));
     let open = || Ok(Box::new(opened.fetch_add(1, Ordering::Relaxed)));
     let add_seven = |first: &mut u64| {
@@ -85,28 +85,28 @@ fn rounds(ways: &[Way]) -> (Result<Elapsed, WorkloadError>, u64) {
 #[test]
 fn every_thread_has_one_handle_for_all_rounds() {
     for threads in [1, 3] {
-        let (result, opened) = rounds(&vec![Way::Ends; threads]);
+        let (result, opened) = rounds(&vec![Course::Ends; threads]);
         assert_eq!(opened, threads as u64);
         assert!(result.is_ok(), "{result:?}");
     }
-    let no_workers: &[Way] = &[];
+    let no_workers: &[Course] = &[];
     assert!(rounds(no_workers).0.is_err());
 }
 
 #[test]
 fn a_thread_that_fails_or_panics_stops_all() {
-    for (way, message) in [
-        (Way::FailsBefore, "it failed before"),
-        (Way::PanicsBefore, "a thread panicked: as planned"),
-        (Way::Fails, "it failed"),
-        (Way::Panics, "a thread panicked: as planned"),
+    for (course, message) in [
+        (Course::FailsBefore, "it failed before"),
+        (Course::PanicsBefore, "a thread panicked: as planned"),
+        (Course::Fails, "it failed"),
+        (Course::Panics, "a thread panicked: as planned"),
     ] {
-        for others in [Way::NeverEnds, Way::Waits] {
+        for others in [Course::NeverEnds, Course::Waits] {
             for failing in 0..3 {
-                let mut ways = [others; 3];
-                ways[failing] = way;
-                let stop = rounds(&ways).0.unwrap_err();
-                assert_eq!(stop.message, message, "{way:?} in {failing} of {others:?}");
+                let mut courses = [others; 3];
+                courses[failing] = course;
+                let stop = rounds(&courses).0.unwrap_err();
+                assert_eq!(stop.message, message, "{course:?} in {failing} of {others:?}");
             }
         }
     }
@@ -114,7 +114,7 @@ fn a_thread_that_fails_or_panics_stops_all() {
 
 #[test]
 fn a_thread_whose_handle_can_not_be_opened_ends_it() {
-    let workers = made(&[Way::Ends; 3]);
+    let workers = test_workers(&[Course::Ends; 3]);
     let (clock, opened) = (Clock::new(), AtomicU64::new(0));
     let open = || match opened.fetch_add(1, Ordering::Relaxed) {
         2 => Err(WorkloadError::harness("no more")),
@@ -134,15 +134,15 @@ impl StartGate for TestGate<'_> {
 
 #[test]
 fn threads_behind_a_gate_start_when_it_opens() {
-    for (is_opening, way) in [(true, Way::Ends), (false, Way::Ends), (true, Way::FailsBefore)] {
-        let (workers, clock) = (made(&[Way::Ends, way, Way::Ends]), Clock::new());
+    for (is_opening, course) in [(true, Course::Ends), (false, Course::Ends), (true, Course::FailsBefore)] {
+        let (workers, clock) = (test_workers(&[Course::Ends, course, Course::Ends]), Clock::new());
         let gate = TestGate(&clock, is_opening);
         let barrier = StartBarrier::new(workers.len(), &clock).for_part(5, 9, &gate);
         let start = clock.now();
         let result =
             run_at_barrier(&barrier, &clock, &workers, || Ok(Box::new(0)), |_| Ok(()), |pool| pool.parts(1));
-        match (is_opening, way) {
-            (true, Way::Ends) => {
+        match (is_opening, course) {
+            (true, Course::Ends) => {
                 let parts = result.unwrap();
                 let after_ns = clock.nanoseconds(start, parts[0].begin);
                 assert!(after_ns >= 5_000_000 && parts.iter().all(|part| part.begin == parts[0].begin));

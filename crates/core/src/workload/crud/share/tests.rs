@@ -23,57 +23,57 @@ enum Call {
     Remove,
 }
 
-/// A made store's behaviour, and its counts of openings and sessions.
-struct Made {
+/// A store's behaviour, and its counts of openings and sessions.
+struct Behaviour {
     before_call: fn(Call),
     copies: bool,
     opened: AtomicU64,
     sessions: AtomicU64,
 }
 
-impl Made {
-    const fn new(before_call: fn(Call)) -> Made {
-        Made { before_call, copies: false, opened: AtomicU64::new(0), sessions: AtomicU64::new(0) }
+impl Behaviour {
+    const fn new(before_call: fn(Call)) -> Behaviour {
+        Behaviour { before_call, copies: false, opened: AtomicU64::new(0), sessions: AtomicU64::new(0) }
     }
 }
 
-fn open(options: &OpenOptions<'_>, made: &'static Made) -> Result<Box<dyn Store>> {
-    made.opened.fetch_add(1, Ordering::Relaxed);
+fn open(options: &OpenOptions<'_>, behaviour: &'static Behaviour) -> Result<Box<dyn Store>> {
+    behaviour.opened.fetch_add(1, Ordering::Relaxed);
     let StoreDef { open, .. } = MEMORY;
-    Ok(Box::new(MadeStore { inner: open.unwrap()(options)?, made }))
+    Ok(Box::new(SlowedStore { inner: open.unwrap()(options)?, behaviour }))
 }
 
-struct MadeStore {
+struct SlowedStore {
     inner: Box<dyn Store>,
-    made: &'static Made,
+    behaviour: &'static Behaviour,
 }
 
-struct MadeSession<'a> {
+struct SlowedSession<'a> {
     inner: Box<dyn Session + 'a>,
-    made: &'static Made,
+    behaviour: &'static Behaviour,
     value: Vec<u8>,
 }
 
-impl Store for MadeStore {
+impl Store for SlowedStore {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        self.made.sessions.fetch_add(1, Ordering::Relaxed);
-        let (inner, made) = (self.inner.session()?, self.made);
-        Ok(Box::new(MadeSession { inner, made, value: Vec::new() }))
+        self.behaviour.sessions.fetch_add(1, Ordering::Relaxed);
+        let (inner, behaviour) = (self.inner.session()?, self.behaviour);
+        Ok(Box::new(SlowedSession { inner, behaviour, value: Vec::new() }))
     }
     storebench_model::pass_on!(inner: guarantee, count, settle, settings, close);
 }
 
-impl Session for MadeSession<'_> {
+impl Session for SlowedSession<'_> {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        (self.made.before_call)(Call::Insert);
+        (self.behaviour.before_call)(Call::Insert);
         self.inner.insert(key, value)
     }
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        (self.made.before_call)(Call::Update);
+        (self.behaviour.before_call)(Call::Update);
         self.inner.update(key, value)
     }
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        (self.made.before_call)(Call::Get);
+        (self.behaviour.before_call)(Call::Get);
         let buffer = &mut self.value;
         self.inner.get(key, &mut |value| {
             buffer.clear();
@@ -82,11 +82,11 @@ impl Session for MadeSession<'_> {
         })
     }
     fn copied(&self) -> Option<&[u8]> {
-        (self.made.before_call)(Call::Copied);
-        self.made.copies.then_some(&self.value)
+        (self.behaviour.before_call)(Call::Copied);
+        self.behaviour.copies.then_some(&self.value)
     }
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        (self.made.before_call)(Call::Remove);
+        (self.behaviour.before_call)(Call::Remove);
         self.inner.remove(key)
     }
     storebench_model::pass_on!(inner: scan, insert_batch);
@@ -102,7 +102,7 @@ fn paced(operation: Operation, operations: u64, per_second: u32) -> Crud {
 
 #[test]
 fn each_thread_has_one_session_for_as_long_as_the_store_is_open() {
-    static COUNTED: Made = Made::new(|_| {});
+    static COUNTED: Behaviour = Behaviour::new(|_| {});
     let mut opened = 0;
     for threads in [1, 3] {
         let sessions_before = COUNTED.sessions.load(Ordering::Relaxed);
@@ -116,7 +116,7 @@ fn each_thread_has_one_session_for_as_long_as_the_store_is_open() {
 
 #[test]
 fn a_warm_up_leaves_an_open_loop_no_backlog() {
-    static SLOW: Made = Made::new(|call| {
+    static SLOW: Behaviour = Behaviour::new(|call| {
         if call == Call::Update {
             sleep(ms(10));
         }
@@ -134,7 +134,7 @@ fn a_warm_up_leaves_an_open_loop_no_backlog() {
 
 #[test]
 fn removing_at_a_rate_is_not_charged_for_putting_back() {
-    static SLOW: Made = Made::new(|call| {
+    static SLOW: Behaviour = Behaviour::new(|call| {
         if call == Call::Insert {
             sleep(ms(30));
         }
@@ -150,7 +150,7 @@ fn removing_at_a_rate_is_not_charged_for_putting_back() {
 #[test]
 fn a_stall_in_a_removal_shows_in_all_that_had_to_wait() {
     static REMOVED: AtomicU64 = AtomicU64::new(0);
-    static STALLING: Made = Made::new(|call| match call {
+    static STALLING: Behaviour = Behaviour::new(|call| match call {
         Call::Remove if REMOVED.fetch_add(1, Ordering::Relaxed) == 4 => sleep(ms(300)),
         Call::Insert => sleep(ms(15)),
         _ => {}
@@ -163,9 +163,9 @@ fn a_stall_in_a_removal_shows_in_all_that_had_to_wait() {
 #[test]
 fn threads_together_do_no_more_than_a_lock_allows() {
     static LOCK: Mutex<Duration> = Mutex::new(Duration::ZERO);
-    static LOCKED: Made = Made {
+    static LOCKED: Behaviour = Behaviour {
         copies: true,
-        ..Made::new(|call| match call {
+        ..Behaviour::new(|call| match call {
             Call::Get => {
                 let mut locked_time = LOCK.lock().unwrap();
                 let start = Instant::now();
@@ -189,7 +189,7 @@ fn threads_together_do_no_more_than_a_lock_allows() {
 
 #[test]
 fn putting_back_is_no_part_of_a_rate_of_several_threads() {
-    static SLOW: Made = Made::new(|call| match call {
+    static SLOW: Behaviour = Behaviour::new(|call| match call {
         Call::Insert => sleep(ms(4)),
         Call::Remove => sleep(ms(1)),
         _ => {}

@@ -130,7 +130,7 @@ pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let work = AndrobenchParameters::from_parameters(case.cell, case.parameters);
     let statement_s = statement_s(case);
-    let has_syncs = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
+    let has_syncs = !matches!(case.guarantee(), Some(Guarantee::None | Guarantee::Process));
     let sync_s = if has_syncs { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
     let audit_s = work.audit_s(statement_s);
     let transaction_s = sync_s + work.statements as f64 * statement_s;

@@ -92,7 +92,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
 /// Seconds: as if every transaction waited for the disk, unless the guarantee is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let work = BatchParameters::from_parameters(case.cell, case.parameters);
-    let has_syncs = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
+    let has_syncs = !matches!(case.guarantee(), Some(Guarantee::None | Guarantee::Process));
     let is_folder = case.kind() == StoreKind::Folder;
     let each_s = STATEMENT_S + if is_folder { FILE_S + probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
     // A folder syncs file by file.

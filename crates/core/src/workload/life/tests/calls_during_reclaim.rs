@@ -15,11 +15,11 @@ const GATE_TIME: Duration = Duration::from_millis(60);
 
 /// Does this in such a store with twenty records.
 fn outcome(
-    work: impl FnOnce(&Wrong, &Records, &[Record]) -> std::result::Result<(), WorkloadError>,
+    work: impl FnOnce(&FaultyStore, &Records, &[Record]) -> std::result::Result<(), WorkloadError>,
 ) -> (std::result::Result<ConcurrentCalls, WorkloadError>, Vec<Record>) {
     let folder = tempfile::tempdir().unwrap();
     let options = OpenOptions { sessions: 2, ..OpenOptions::new(folder.path()) };
-    let store = Wrong::new(Way::Waits, &options).unwrap();
+    let store = FaultyStore::new(Fault::Waits, &options).unwrap();
     let size = SizeRange { from: 10, to: 90 };
     let records = Records::new(7, size, Pool::generate(Data::Incompressible, 7, size));
     let mut existing: Vec<Record> = (0..20).map(|index| (index, 0)).collect();
@@ -57,8 +57,8 @@ fn who_waits_for_the_work_is_seen_with_the_time_of_it_and_who_does_not_is_not_bl
 }
 
 #[test]
-fn a_refused_call_is_told_in_the_stores_words_and_made_again_afterwards() {
-    let set_refusing = |store: &Wrong, refuses| *store.refuses.lock().unwrap() = refuses;
+fn a_refused_call_is_reported_in_the_stores_words_and_made_again_afterwards() {
+    let set_refusing = |store: &FaultyStore, refuses| *store.refuses.lock().unwrap() = refuses;
     let (calls, existing) = outcome(|store, _, _| {
         set_refusing(store, true);
         thread::sleep(GATE_TIME);
