@@ -8,17 +8,15 @@ mod design;
 mod evaluate;
 mod expect;
 mod figure;
-mod more_at;
 mod pair;
 mod pool;
 mod read;
 mod region;
 mod table_verdict;
 mod verdict;
-mod words;
 
 pub use self::claim::Claim;
-pub use self::contest::Contest;
+pub use self::contest::StoreComparison;
 pub use self::evaluate::evaluate;
 pub use self::expect::{Expect, Winner};
 pub use self::figure::Figure;

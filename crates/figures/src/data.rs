@@ -1,6 +1,5 @@
 //! What all reports share: the sorted and merged trials of runs, the winners, and how sure they are.
 
-pub mod absence_reason;
 pub mod builds;
 pub mod builds_compared;
 pub mod by_cell;
@@ -8,12 +7,9 @@ pub mod clients;
 pub mod clock;
 pub mod clusters;
 pub mod contention;
-pub mod cuts;
 pub mod danger;
 mod disks;
 pub mod effects;
-pub mod estimates;
-pub mod faults;
 pub mod findings;
 pub mod floor;
 pub mod machines;

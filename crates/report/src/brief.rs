@@ -235,9 +235,9 @@ fn answer_group(standings: &Standings, groups: &[Standings]) -> String {
 
 /// The stores next to these that are ranked apart and alone, such as a library next to servers.
 fn ranked_alone<'a>(standings: &Standings, groups: &'a [Standings]) -> Vec<&'a str> {
-    let key = standings.key.beside_libraries();
+    let key = standings.key.without_server_words();
     let others =
-        groups.iter().filter(|other| other.key != standings.key && other.key.beside_libraries() == key);
+        groups.iter().filter(|other| other.key != standings.key && other.key.without_server_words() == key);
     let answers = others.flat_map(|other| &other.answers).map(|(_, answer)| answer);
     let alone = answers.filter(|answer| !is_compared(answer) && !has_one_safe(answer));
     let names: IndexSet<&str> =

@@ -1,4 +1,4 @@
-//! The table of stores: for each group and position a row for each contestant, with its figures, its place over all operations, and
+//! The table of stores: for each group and position a row for each contestant, with its figures, its standing over all operations, and
 //! the cost of a power cut. Verdicts come from [`storebench_figures::judge`]; nothing is tested here.
 
 use std::borrow::Cow;
@@ -46,7 +46,7 @@ pub struct Standings {
     pub tables: Vec<Table>,
     /// The answers: one for each position if they differ, otherwise one for all.
     pub answers: Vec<(String, Answer)>,
-    /// Places that can't be seen to keep what was synced.
+    /// Locations that can't be seen to keep what was synced.
     pub unseen: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ pub struct RowFigure {
     pub wins: bool,
 }
 
-/// The place of a contestant over all operations.
+/// The standing of a contestant over all operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     Best,
@@ -118,7 +118,7 @@ pub struct Answer {
     pub best_at: Vec<(String, Vec<String>)>,
     /// Whether there are too few trials for a name.
     pub is_open: bool,
-    /// Whether one store is compared with itself, and no two of its settings or places are told apart.
+    /// Whether one store is compared with itself, and no two of its settings or locations differ for certain.
     pub is_alike: bool,
     /// The number of comparisons that are not judged, as other programs left too few processors, and of all.
     pub not_judged: (usize, usize),
@@ -272,7 +272,7 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
         figures,
         tables,
         answers,
-        unseen: danger::unseen(merged, group).into_iter().collect(),
+        unseen: danger::find_unseen_locations(merged, group).into_iter().collect(),
     })
 }
 
@@ -484,7 +484,7 @@ impl KnownGroup<'_, '_> {
             .map(|(store, is_riskier)| {
                 let row_figure = |wanted: &Figure| {
                     let (figure, contest) = contests.iter().find(|(figure, _)| *figure == wanted)?;
-                    let contender = lookup(contest, store)?;
+                    let contender = find_contender(contest, store)?;
                     Some(RowFigure {
                         figure: contender.figure,
                         height: bar_height(figure, contest, contender),
@@ -524,7 +524,7 @@ fn count_harm(evidence: &Evidence) -> u64 {
     dangers.map(|harm| evidence.count(harm)).sum()
 }
 
-fn lookup<'c>(contest: &'c Contest, store: &str) -> Option<&'c Contender> {
+fn find_contender<'c>(contest: &'c Contest, store: &str) -> Option<&'c Contender> {
     contest.contenders.iter().chain(&contest.riskier).find(|contender| contender.store == store)
 }
 
@@ -543,7 +543,8 @@ fn times(figure: &Figure, contest: &Contest, contender: &Contender) -> Option<f6
 }
 
 fn mean_times(contests: &[(&Figure, &Contest)], store: &str) -> Option<f64> {
-    let factor = |(figure, contest): &(&Figure, &Contest)| times(figure, contest, lookup(contest, store)?);
+    let factor =
+        |(figure, contest): &(&Figure, &Contest)| times(figure, contest, find_contender(contest, store)?);
     let factors: Vec<f64> = contests.iter().filter_map(factor).collect();
     geometric_mean(&factors).map(|mean| mean.value)
 }
@@ -551,7 +552,7 @@ fn mean_times(contests: &[(&Figure, &Contest)], store: &str) -> Option<f64> {
 /// The mean factor to another contestant, over the contests in which both have figures.
 fn times_slower(contests: &[(&Figure, &Contest)], store: &str, reference: &str) -> Option<f64> {
     let factor = |(figure, contest): &(&Figure, &Contest)| {
-        let times_best = |store: &str| times(figure, contest, lookup(contest, store)?);
+        let times_best = |store: &str| times(figure, contest, find_contender(contest, store)?);
         Some(times_best(store)? / times_best(reference)?)
     };
     let factors: Vec<f64> = contests.iter().filter_map(factor).collect();

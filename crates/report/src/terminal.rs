@@ -12,10 +12,10 @@ mod table;
 use std::collections::BTreeSet;
 
 use anstyle::Style as Paint;
-use storebench_figures::data::matrix::{Contest, MEMORY, Matrix, Row};
+use storebench_figures::data::matrix::{AbsenceReason, Contest, MEMORY, Matrix, Row};
 use storebench_figures::data::merge::Merged;
 use storebench_figures::data::names::{FAILURE, HEADING, join_parts, store_style};
-use storebench_figures::data::{absence_reason::AbsenceReason, clock, rule::rule_text, spread};
+use storebench_figures::data::{clock, rule::rule_text, spread};
 use storebench_figures::judge::Rule;
 use storebench_figures::layout::{Position, words};
 use storebench_model::axis::Role;

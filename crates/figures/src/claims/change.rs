@@ -1,4 +1,4 @@
-//! Checks that compare two values of an axis: the same places with each value.
+//! Checks that compare two values of an axis, all other values being equal.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::claim::{Average, Claim};
 use super::contest::{checked_figure, store_at};
 use super::expect::{Expect, Greatest, MoreWins, Ratio};
 use super::figure::Figure;
-use super::pair::{CheckOutcome, judge_times, mean_on, times, worst_outcome};
+use super::pair::{CheckOutcome, find_ratio, judge_ratio, mean_on, worst_outcome};
 use super::pool::{AveragedColumns, Pool, average};
 use super::region::canonical;
 use super::verdict::{CheckedFigure, Evidence, Outcome};
@@ -33,7 +33,7 @@ impl<'p, K> SideFigures<'p, K> {
     }
 }
 
-/// A place with both values of the axis.
+/// The positions that differ only in the axis: one with each of its two values.
 pub(super) struct ComparisonPair {
     pub spot: Position,
     pub a: Option<Position>,
@@ -46,11 +46,11 @@ enum SideName {
     B,
 }
 
-/// The means over places and stores on both sides, and the number of each.
+/// The means over comparisons and stores on both sides, and the number of each.
 struct MeanFigures<K> {
     a: Series<K>,
     b: Series<K>,
-    places: Vec<Position>,
+    positions: Vec<Position>,
     stores: usize,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Change<'p, K> {
     pub stores: &'p [String],
     pub a: SideFigures<'p, K>,
     pub b: SideFigures<'p, K>,
-    pub places: Vec<ComparisonPair>,
+    pub pairs: Vec<ComparisonPair>,
     pub terms: Terms,
 }
 
@@ -82,42 +82,42 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Evidence::new(self.figure, spot, outcome, shown)
     }
 
-    /// The figures of a place of the stores that have them on both sides.
-    fn columns(&self, place: &ComparisonPair, stores: &'p [String]) -> Columns<'p, K> {
+    /// The figures of the stores that have them on both sides.
+    fn columns(&self, pair: &ComparisonPair, stores: &'p [String]) -> Columns<'p, K> {
         let columns = stores.iter().filter_map(|store| {
-            let (a, b) = (self.a.series(place.a.as_ref(), store)?, self.b.series(place.b.as_ref(), store)?);
+            let (a, b) = (self.a.series(pair.a.as_ref(), store)?, self.b.series(pair.b.as_ref(), store)?);
             Some([((store.as_str(), SideName::A), a), ((store.as_str(), SideName::B), b)])
         });
         columns.flatten().collect()
     }
 
-    /// The figures that a place lacks, each with the value of the axis.
-    fn missing_figures(&self, place: &ComparisonPair, stores: &[String]) -> Vec<String> {
+    /// The figures that a comparison lacks, each with the value of the axis.
+    fn missing_figures(&self, pair: &ComparisonPair, stores: &[String]) -> Vec<String> {
         let side = |side: &SideFigures<'p, K>, position: Option<&Position>| {
             let missing_stores = stores.iter().filter(move |store| side.series(position, store).is_none());
             missing_stores
-                .map(|store| format!("{}, {}", store_at(store, &place.spot), side.value))
+                .map(|store| format!("{}, {}", store_at(store, &pair.spot), side.value))
                 .collect::<Vec<_>>()
         };
-        [side(&self.a, place.a.as_ref()), side(&self.b, place.b.as_ref())].concat()
+        [side(&self.a, pair.a.as_ref()), side(&self.b, pair.b.as_ref())].concat()
     }
 
-    /// The places by the halves of a matrix, such as the kinds of data, which are averaged separately.
-    fn places_by_half(&self) -> BTreeMap<Position, Vec<&ComparisonPair>> {
+    /// The comparisons by the halves of a matrix, such as the kinds of data, which are averaged separately.
+    fn pairs_by_half(&self) -> BTreeMap<Position, Vec<&ComparisonPair>> {
         let mut halves: BTreeMap<Position, Vec<&ComparisonPair>> = BTreeMap::new();
-        for place in &self.places {
-            halves.entry(place.spot.values_by_role(Role::Half)).or_default().push(place);
+        for pair in &self.pairs {
+            halves.entry(pair.spot.values_by_role(Role::Half)).or_default().push(pair);
         }
         halves
     }
 
     fn average(
         &self,
-        places: &[&ComparisonPair],
+        pairs: &[&ComparisonPair],
         stores: &'p [String],
     ) -> AveragedColumns<(&'p str, SideName), K> {
-        // Any position identifies the place; both sides exist, so the first one's is used.
-        let columns = places.iter().filter_map(|place| Some((place.a.clone()?, self.columns(place, stores))));
+        // Either position identifies the comparison; both sides exist, so the first one's is used.
+        let columns = pairs.iter().filter_map(|pair| Some((pair.a.clone()?, self.columns(pair, stores))));
         average(&columns.collect())
     }
 
@@ -125,18 +125,18 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         let stores = if ratio.stores.is_empty() { self.stores } else { &ratio.stores };
         match self.claim.average {
             Average::None => {
-                let places = self.places.iter();
-                places.flat_map(|place| self.check_ratios_at(ratio, place, stores)).collect()
+                let pairs = self.pairs.iter();
+                pairs.flat_map(|pair| self.check_ratios_at(ratio, pair, stores)).collect()
             }
             Average::Comparisons => self
-                .places_by_half()
+                .pairs_by_half()
                 .iter()
-                .flat_map(|(spot, places)| self.check_ratios_of_means(ratio, spot, places, stores))
+                .flat_map(|(spot, pairs)| self.check_ratios_of_means(ratio, spot, pairs, stores))
                 .collect(),
             Average::Stores => self
-                .places_by_half()
+                .pairs_by_half()
                 .iter()
-                .map(|(spot, places)| self.check_ratio_of_stores(ratio, spot, places, stores))
+                .map(|(spot, pairs)| self.check_ratio_of_stores(ratio, spot, pairs, stores))
                 .collect(),
         }
     }
@@ -150,15 +150,15 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         (a, b): (&Series<K>, &Series<K>),
         terms: Terms,
     ) -> Evidence {
-        let outcome = CheckOutcome::judge(terms, |terms| judge_times(times(a, b, terms), &ratio.range));
+        let outcome = CheckOutcome::judge(terms, |terms| judge_ratio(find_ratio(a, b, terms), &ratio.range));
         let sides = [(&self.a.value, a), (&self.b.value, b)];
         let describe = |value: &str| store.map_or(value.to_owned(), |store| format!("{store}, {value}"));
         let figures = sides.into_iter().filter_map(|(value, series)| checked_figure(describe(value), series));
-        let times = times(a, b, terms).map(|times| times.ratio);
+        let times = find_ratio(a, b, terms).map(|times| times.ratio);
         Evidence { times, ..self.evidence(spot, outcome, figures.collect()) }
     }
 
-    /// The terms for means, whose scatter differs from that of single places: only their own counts.
+    /// The terms for means, whose scatter differs from that of single comparisons: only their own counts.
     fn terms_of_means<'s>(&self, means: impl IntoIterator<Item = &'s Series<K>>) -> Terms
     where
         K: 's,
@@ -166,18 +166,18 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Terms { few: FewBlocksRule::Scatter(Scatter::from_cells(means)), ..self.terms }
     }
 
-    fn check_ratios_at(&self, ratio: &Ratio, place: &ComparisonPair, stores: &[String]) -> Vec<Evidence> {
+    fn check_ratios_at(&self, ratio: &Ratio, pair: &ComparisonPair, stores: &[String]) -> Vec<Evidence> {
         let check_store = |store: &String| match (
-            self.a.series(place.a.as_ref(), store),
-            self.b.series(place.b.as_ref(), store),
+            self.a.series(pair.a.as_ref(), store),
+            self.b.series(pair.b.as_ref(), store),
         ) {
             (Some(a), Some(b)) => {
-                let covers = place.a.iter().cloned().collect();
-                Evidence { covers, ..self.check_ratio(ratio, &place.spot, Some(store), (a, b), self.terms) }
+                let covers = pair.a.iter().cloned().collect();
+                Evidence { covers, ..self.check_ratio(ratio, &pair.spot, Some(store), (a, b), self.terms) }
             }
             _ => Evidence {
-                missing: self.missing_figures(place, std::slice::from_ref(store)),
-                ..self.evidence(&place.spot, CheckOutcome::MISSING, Vec::new())
+                missing: self.missing_figures(pair, std::slice::from_ref(store)),
+                ..self.evidence(&pair.spot, CheckOutcome::MISSING, Vec::new())
             },
         };
         stores.iter().map(check_store).collect()
@@ -187,11 +187,11 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         &self,
         ratio: &Ratio,
         spot: &Position,
-        places: &[&ComparisonPair],
+        pairs: &[&ComparisonPair],
         stores: &'p [String],
     ) -> Vec<Evidence> {
         let averages: Vec<AveragedColumns<(&'p str, SideName), K>> =
-            stores.iter().map(|store| self.average(places, std::slice::from_ref(store))).collect();
+            stores.iter().map(|store| self.average(pairs, std::slice::from_ref(store))).collect();
         let terms = self.terms_of_means(averages.iter().flat_map(|average| average.series.values()));
         let check_store = |(store, average): (&'p String, AveragedColumns<(&'p str, SideName), K>)| {
             let sides =
@@ -201,9 +201,9 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
                 _ => self.evidence(spot, CheckOutcome::MISSING, Vec::new()),
             };
             let missing =
-                places.iter().flat_map(|place| self.missing_figures(place, std::slice::from_ref(store)));
-            let averaged = Some(average.places.len());
-            Evidence { averaged, missing: missing.collect(), covers: average.places, ..evidence }
+                pairs.iter().flat_map(|pair| self.missing_figures(pair, std::slice::from_ref(store)));
+            let averaged = Some(average.positions.len());
+            Evidence { averaged, missing: missing.collect(), covers: average.positions, ..evidence }
         };
         stores.iter().zip(averages).map(check_store).collect()
     }
@@ -212,12 +212,12 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         &self,
         ratio: &Ratio,
         spot: &Position,
-        places: &[&ComparisonPair],
+        pairs: &[&ComparisonPair],
         stores: &'p [String],
     ) -> Evidence {
-        let MeanFigures { a, b, places: averaged, stores: averaged_stores } =
-            self.mean_over_stores(places, stores);
-        let missing = places.iter().flat_map(|place| self.missing_figures(place, stores)).collect();
+        let MeanFigures { a, b, positions: averaged, stores: averaged_stores } =
+            self.mean_over_stores(pairs, stores);
+        let missing = pairs.iter().flat_map(|pair| self.missing_figures(pair, stores)).collect();
         let mut evidence = self.check_ratio(ratio, spot, None, (&a, &b), self.terms_of_means([&a, &b]));
         if averaged_stores < stores.len() {
             (evidence.outcome, evidence.leaning) = (Outcome::Missing, Outcome::Missing);
@@ -227,9 +227,9 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Evidence { averaged, averaged_stores, missing, covers, ..evidence }
     }
 
-    /// The means over places and stores; also the number of stores, as one without any figure can't be averaged.
-    fn mean_over_stores(&self, places: &[&ComparisonPair], stores: &'p [String]) -> MeanFigures<K> {
-        let average = self.average(places, stores);
+    /// The means over comparisons and stores; also the number of stores, as one without any figure can't be averaged.
+    fn mean_over_stores(&self, pairs: &[&ComparisonPair], stores: &'p [String]) -> MeanFigures<K> {
+        let average = self.average(pairs, stores);
         let side = |name: SideName| -> Series<K> {
             let columns: Vec<&Series<K>> =
                 average.series.iter().filter(|((_, side), _)| *side == name).map(|(_, s)| s).collect();
@@ -240,43 +240,43 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         MeanFigures {
             a: side(SideName::A),
             b: side(SideName::B),
-            places: average.places,
+            positions: average.positions,
             stores: average.series.len() / 2,
         }
     }
 
     fn check_unchanged(&self) -> Vec<Evidence> {
         if self.claim.average == Average::None {
-            let check_place = |place: &ComparisonPair| {
-                self.check_unchanged_at(&place.spot, &self.columns(place, self.stores), &[place], self.terms)
+            let check_pair = |pair: &ComparisonPair| {
+                self.check_unchanged_at(&pair.spot, &self.columns(pair, self.stores), &[pair], self.terms)
             };
-            let covers = |place: &ComparisonPair| place.a.iter().cloned().collect();
-            let places = self.places.iter();
-            return places.map(|place| Evidence { covers: covers(place), ..check_place(place) }).collect();
+            let covers = |pair: &ComparisonPair| pair.a.iter().cloned().collect();
+            let pairs = self.pairs.iter();
+            return pairs.map(|pair| Evidence { covers: covers(pair), ..check_pair(pair) }).collect();
         }
-        let check_half = |(spot, places): (&Position, &Vec<&ComparisonPair>)| {
-            let average = self.average(places, self.stores);
+        let check_half = |(spot, pairs): (&Position, &Vec<&ComparisonPair>)| {
+            let average = self.average(pairs, self.stores);
             let columns = average.series.iter().map(|(column, series)| (*column, series)).collect();
-            let averaged = Some(average.places.len());
+            let averaged = Some(average.positions.len());
             let terms = self.terms_of_means(average.series.values());
-            let evidence = self.check_unchanged_at(spot, &columns, places, terms);
-            Evidence { averaged, covers: average.places, ..evidence }
+            let evidence = self.check_unchanged_at(spot, &columns, pairs, terms);
+            Evidence { averaged, covers: average.positions, ..evidence }
         };
-        self.places_by_half().iter().map(check_half).collect()
+        self.pairs_by_half().iter().map(check_half).collect()
     }
 
     fn check_unchanged_at(
         &self,
         spot: &Position,
         columns: &BTreeMap<(&'p str, SideName), &Series<K>>,
-        places: &[&ComparisonPair],
+        pairs: &[&ComparisonPair],
         terms: Terms,
     ) -> Evidence {
         let lenient = Terms { few: FewBlocksRule::Threshold, crowded: false, ..terms };
         let (Some(a), Some(b)) =
             (self.best(columns, SideName::A, lenient), self.best(columns, SideName::B, lenient))
         else {
-            let missing = places.iter().flat_map(|place| self.missing_figures(place, self.stores)).collect();
+            let missing = pairs.iter().flat_map(|pair| self.missing_figures(pair, self.stores)).collect();
             return Evidence { missing, ..self.evidence(spot, CheckOutcome::MISSING, Vec::new()) };
         };
         let outcome = CheckOutcome::judge(terms, |terms| {
@@ -311,15 +311,15 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
 
     fn check_more_wins(&self, more: &MoreWins) -> Evidence {
         let (mut missing, mut covers) = (Vec::new(), Vec::new());
-        for place in &self.places {
-            let place_missing = self.missing_figures(place, self.stores);
-            if place_missing.is_empty() {
-                covers.extend(place.a.clone());
+        for pair in &self.pairs {
+            let missing_here = self.missing_figures(pair, self.stores);
+            if missing_here.is_empty() {
+                covers.extend(pair.a.clone());
             }
-            missing.extend(place_missing);
+            missing.extend(missing_here);
         }
         let outcome =
-            CheckOutcome::judge(self.terms, |terms| self.count_wins(more, terms).outcome(self.places.len()));
+            CheckOutcome::judge(self.terms, |terms| self.count_wins(more, terms).outcome(self.pairs.len()));
         let wins =
             self.count_wins(more, Terms { few: FewBlocksRule::Threshold, crowded: false, ..self.terms });
         let count = |value: &str, wins: u32| CheckedFigure {
@@ -333,8 +333,8 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
 
     fn count_wins(&self, more: &MoreWins, terms: Terms) -> WinCounts {
         let mut wins = WinCounts::default();
-        for place in &self.places {
-            let columns = self.columns(place, self.stores);
+        for pair in &self.pairs {
+            let columns = self.columns(pair, self.stores);
             let best = |side| self.best(&columns, side, terms);
             let (Some(a), Some(b)) = (best(SideName::A), best(SideName::B)) else {
                 wins.undecided += 1;
@@ -350,14 +350,14 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     }
 
     fn check_greatest(&self, greatest: &Greatest) -> Evidence {
-        let mut places_by_value: BTreeMap<Position, Vec<&ComparisonPair>> = BTreeMap::new();
-        for place in &self.places {
-            places_by_value.entry(place.spot.only_axis(greatest.along)).or_default().push(place);
+        let mut pairs_by_value: BTreeMap<Position, Vec<&ComparisonPair>> = BTreeMap::new();
+        for pair in &self.pairs {
+            pairs_by_value.entry(pair.spot.only_axis(greatest.along)).or_default().push(pair);
         }
         let values: Vec<String> =
-            places_by_value.keys().map(|spot| spot.text(greatest.along).to_owned()).collect();
+            pairs_by_value.keys().map(|spot| spot.text(greatest.along).to_owned()).collect();
         let means: Vec<MeanFigures<K>> =
-            places_by_value.values().map(|places| self.mean_over_stores(places, self.stores)).collect();
+            pairs_by_value.values().map(|pairs| self.mean_over_stores(pairs, self.stores)).collect();
         let ratios: Vec<Series<K>> = means.iter().map(MeanFigures::ratios).collect();
         // Ratios have no clock resolution.
         let terms = Terms { resolution: Resolution::default(), ..self.terms_of_means(&ratios) };
@@ -367,7 +367,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             values.iter().zip(&ratios).find(|(value, ratios)| **value == wanted && !ratios.is_empty());
         let has_others =
             values.iter().zip(&ratios).any(|(value, ratios)| *value != wanted && !ratios.is_empty());
-        let missing = || self.places.iter().flat_map(|place| self.missing_figures(place, self.stores));
+        let missing = || self.pairs.iter().flat_map(|pair| self.missing_figures(pair, self.stores));
         let (outcome, missing) = match wanted_ratios {
             None => (CheckOutcome::MISSING, vec![format!("{} {wanted}", greatest.along)]),
             _ if !has_others => {
@@ -385,7 +385,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         let shown = values.iter().zip(&ratios);
         let shown =
             shown.filter_map(|(value, ratios)| checked_figure(format!("times at {value}"), ratios)).collect();
-        let covers = means.into_iter().flat_map(|means| means.places).collect();
+        let covers = means.into_iter().flat_map(|means| means.positions).collect();
         Evidence { unit: Unit::Count, missing, covers, ..self.evidence(&Position::default(), outcome, shown) }
     }
 }
@@ -397,7 +397,7 @@ impl<K: Ord + Copy> MeanFigures<K> {
     }
 }
 
-/// The wins of a store on either side, alone, and alone or tied; and the places with missing figures.
+/// The wins of a store on either side, alone, and alone or tied; and the comparisons with missing figures.
 #[derive(Default)]
 struct WinCounts {
     a: (u32, u32),
@@ -407,9 +407,9 @@ struct WinCounts {
 
 impl WinCounts {
     /// Whether it wins more often on the first side.
-    fn outcome(&self, places: usize) -> Outcome {
+    fn outcome(&self, pairs: usize) -> Outcome {
         match self.undecided {
-            _ if places == self.undecided as usize => Outcome::Missing,
+            _ if pairs == self.undecided as usize => Outcome::Missing,
             _ if self.a.0 > self.b.1 + self.undecided => Outcome::Agrees,
             _ if self.a.1 + self.undecided <= self.b.0 => Outcome::Disagrees,
             0 => Outcome::Close,

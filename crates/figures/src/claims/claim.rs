@@ -15,7 +15,7 @@ use crate::stats::Better;
 pub struct Claim {
     /// The finding, in storebench's own words: one sentence.
     pub says: String,
-    /// The place in the publication: section, figure or table.
+    /// Where the publication has it: section, figure or table.
     pub source: String,
     /// A remark for readers, on the finding or the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,15 +25,15 @@ pub struct Claim {
     /// The stores that are compared; by default the study's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub among: Vec<String>,
-    /// Whether each place is checked separately, or their mean.
+    /// Whether each comparison is checked separately, or their mean.
     #[serde(default, skip_serializing_if = "is_default")]
     pub average: Average,
-    #[serde(default = "all", skip_serializing_if = "is_all")]
+    #[serde(default = "full_share", skip_serializing_if = "is_full_share")]
     pub share: Percent,
     /// The part of the axes that the claim covers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub at: Region,
-    /// Groups that the claim excludes, such as a place that its source treats in another section.
+    /// Groups that the claim excludes, such as a location that its source treats in another section.
     #[serde(default, skip_serializing_if = "is_default")]
     pub except: Region,
     /// The published tables behind its sentence; by default all of its groups; none if empty, as for a table that can't be read.
@@ -45,12 +45,12 @@ pub struct Claim {
     pub line: usize,
 }
 
-fn all() -> Percent {
+fn full_share() -> Percent {
     Percent(100.0)
 }
 
-fn is_all(share: &Percent) -> bool {
-    *share == all()
+fn is_full_share(share: &Percent) -> bool {
+    *share == full_share()
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -72,8 +72,28 @@ pub enum Average {
 
 impl Claim {
     /// The stores that are compared: the claim's, or the study's; all if neither names any.
-    pub fn compared<'a>(&'a self, of_study: &'a [String]) -> &'a [String] {
-        if self.among.is_empty() { of_study } else { &self.among }
+    pub fn compared<'a>(&'a self, study_stores: &'a [String]) -> &'a [String] {
+        if self.among.is_empty() { study_stores } else { &self.among }
+    }
+
+    /// The check in words: `berkeleydb the best by insert, at record_size 1B..10KiB, in 75% of the checks`.
+    pub fn describe(&self) -> String {
+        let figures: Vec<String> = self.figure.iter().map(ToString::to_string).collect();
+        let mut words = self.expect.describe(&figures.join(", "));
+        words.push_str(match self.average {
+            Average::None => "",
+            Average::Comparisons => ", by the mean over combinations",
+            Average::Stores => ", by the mean over combinations and stores",
+        });
+        let regions = [self.at.places_in_words(), self.at.groups_in_words()];
+        let regions: Vec<String> = regions.into_iter().filter(|words| !words.is_empty()).collect();
+        if !regions.is_empty() {
+            words.push_str(&format!(", at {}", regions.join(", ")));
+        }
+        if self.share.0 < 100.0 {
+            words.push_str(&format!(", in {} of the checks", self.share));
+        }
+        words
     }
 
     /// Whether the claim covers figures of this scope.
@@ -82,10 +102,10 @@ impl Claim {
     }
 
     /// The stores without which it can't be judged: those that it names, and if it averages over stores, all of them.
-    pub(super) fn needs(&self, of_study: &[String]) -> Vec<String> {
+    pub(super) fn needs(&self, study_stores: &[String]) -> Vec<String> {
         let mut needed = self.expect.stores();
         if self.average == Average::Stores || matches!(self.expect, Expect::Greatest(_)) {
-            needed.extend(self.compared(of_study).iter().cloned());
+            needed.extend(self.compared(study_stores).iter().cloned());
         }
         needed
     }
@@ -108,8 +128,8 @@ impl Claim {
         }
     }
 
-    /// Checks the claim; `operations` are the existing ones, `of_study` the stores that the study's claims compare.
-    pub fn check(&self, operations: &[&str], of_study: &[String]) -> Result<(), String> {
+    /// Checks the claim; `operations` are the existing ones, `study_stores` the stores that the study's claims compare.
+    pub fn check(&self, operations: &[&str], study_stores: &[String]) -> Result<(), String> {
         for (name, text) in [("says", &self.says), ("source", &self.source)] {
             if text.trim().is_empty() {
                 return Err(format!(
@@ -137,7 +157,7 @@ impl Claim {
             return Err("except names what lies within a table: leave it out of at instead".into());
         }
         self.expect.check(&self.figure)?;
-        self.check_stores(of_study)?;
+        self.check_stores(study_stores)?;
         if let Some(axis) = self.expect.axis()
             && self.at.names(axis)
         {
@@ -157,8 +177,8 @@ impl Claim {
         Ok(())
     }
 
-    fn check_stores(&self, of_study: &[String]) -> Result<(), String> {
-        let compared = self.compared(of_study);
+    fn check_stores(&self, study_stores: &[String]) -> Result<(), String> {
+        let compared = self.compared(study_stores);
         let stores = self.expect.stores();
         no_repeats("stores", &stores)?;
         let is_behind = matches!(self.expect, Expect::Behind(_));

@@ -1,11 +1,13 @@
-//! Checks that compare stores in one place, or averaged over places.
+//! Checks of stores against each other: in one comparison, or averaged over several.
 
 use std::collections::BTreeMap;
 
 use super::bounds::Bounds;
 use super::expect::{Alike, Behind, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
-use super::pair::{CheckOutcome, ahead, best_outcome, judge_times, mean, mean_on, times, worst_outcome};
+use super::pair::{
+    CheckOutcome, best_outcome, compare, find_ratio, judge_ratio, mean, mean_on, worst_outcome,
+};
 use super::verdict::{CheckedFigure, Evidence, Outcome};
 use crate::judge::standing::{self, FewBlocksRule, Standing, Terms, decide_on};
 use crate::layout::Position;
@@ -13,10 +15,10 @@ use crate::stats::{Better, Estimate, Series};
 
 /// The stores that a claim compares, and one figure of each.
 #[derive(Debug)]
-pub struct Contest<'a, K> {
+pub struct StoreComparison<'a, K> {
     pub figure: &'a Figure,
     pub spot: Position,
-    /// The number of averaged places; `None` for one place.
+    /// The number of averaged comparisons; `None` for a single one.
     pub averaged: Option<usize>,
     pub stores: &'a [String],
     /// By the stores' positions; empty for a store without a figure.
@@ -30,12 +32,12 @@ pub(super) fn checked_figure<K>(who: impl Into<String>, series: &Series<K>) -> O
     mean(series).map(|mean| CheckedFigure { who: who.into(), value: mean.value, interval: mean.interval })
 }
 
-impl<K: Ord + Copy> Contest<'_, K> {
+impl<K: Ord + Copy> StoreComparison<'_, K> {
     /// Checks an expectation about stores; empty for one that compares values of an axis.
     pub(super) fn check(&self, expect: &Expect) -> Vec<Evidence> {
         match expect {
             Expect::Winner(winner) => vec![self.winner(winner)],
-            // The winner of each place; wins are counted at the end.
+            // The winner of each comparison; wins are counted at the end.
             Expect::MoreAt(more) => {
                 vec![self.winner(&Winner { stores: more.stores.clone(), within: None })]
             }
@@ -71,7 +73,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         self.series(store).and_then(|series| checked_figure(store, series))
     }
 
-    /// Compared stores without a figure here, with the places.
+    /// Compared stores without a figure here, with their positions.
     fn missing_figures<'s>(&self, stores: impl IntoIterator<Item = &'s String>) -> Vec<String> {
         let missing_stores = stores.into_iter().filter(|store| self.series(store).is_none());
         missing_stores.map(|store| store_at(store, &self.spot)).collect()
@@ -139,7 +141,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let others = (0..self.series.len()).filter(|other| *other != index);
         worst_outcome(std::iter::once(Outcome::Agrees).chain(others.map(|other| {
             let (worse, good) = self.worse_and_good(index, other);
-            judge_times(times(worse, good, terms), &limit)
+            judge_ratio(find_ratio(worse, good, terms), &limit)
         })))
     }
 
@@ -161,7 +163,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let last = if order.rest_behind { rest } else { Vec::new() };
         let compared_stores = || order.stores.iter().chain(last.iter().copied());
         let outcome = self.judge_all(compared_stores(), |terms| {
-            worst_outcome(pairs.iter().map(|(a, b)| self.ahead(a, b, terms)))
+            worst_outcome(pairs.iter().map(|(a, b)| self.judge_ahead(a, b, terms)))
         });
         let mut figures: Vec<CheckedFigure> =
             order.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
@@ -169,7 +171,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let others = pairs.iter().skip(order.stores.len() - 1);
         let others = others.filter(|(a, b)| {
             !matches!(outcome.leaning, Outcome::Agrees | Outcome::Missing)
-                && self.ahead(a, b, self.lenient_terms()) == outcome.leaning
+                && self.judge_ahead(a, b, self.lenient_terms()) == outcome.leaning
         });
         figures.extend(others.filter_map(|(_, store)| self.checked_figure(store)));
         self.with_missing(self.evidence(outcome, figures, None), compared_stores())
@@ -179,9 +181,9 @@ impl<K: Ord + Copy> Contest<'_, K> {
         Terms { few: FewBlocksRule::Threshold, crowded: false, ..self.terms }
     }
 
-    fn ahead(&self, a: &str, b: &str, terms: Terms) -> Outcome {
+    fn judge_ahead(&self, a: &str, b: &str, terms: Terms) -> Outcome {
         match self.series(a).zip(self.series(b)) {
-            Some((a, b)) => ahead(a, b, self.figure.column.better, terms),
+            Some((a, b)) => compare(a, b, self.figure.column.better, terms),
             None => Outcome::Missing,
         }
     }
@@ -195,11 +197,11 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let pairs: Vec<(usize, usize)> = pairs.filter(|(a, b)| a != b).collect();
         let compare = |(worse, good): &(usize, usize), terms| {
             let (worse, good) = self.worse_and_good(*worse, *good);
-            times(worse, good, terms)
+            find_ratio(worse, good, terms)
         };
         let limit = Bounds::up_to(alike.within);
         let outcome = self.judge_all(alike.stores.iter(), |terms| {
-            worst_outcome(pairs.iter().map(|pair| judge_times(compare(pair, terms), &limit)))
+            worst_outcome(pairs.iter().map(|pair| judge_ratio(compare(pair, terms), &limit)))
         });
         let ratios = pairs.iter().filter_map(|pair| compare(pair, self.terms)).map(|times| times.ratio);
         let furthest = ratios.max_by(|a, b| a.value.total_cmp(&b.value));
@@ -211,7 +213,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
     fn check_behind(&self, store: &String, behind: &Behind) -> Evidence {
         let others = || self.stores.iter().filter(|other| !behind.stores.contains(other));
         let outcome = self.judge_all(others().chain([store]), |terms| {
-            worst_outcome(others().map(|other| self.ahead(other, store, terms)))
+            worst_outcome(others().map(|other| self.judge_ahead(other, store, terms)))
         });
         let by_worse = |a: &CheckedFigure, b: &CheckedFigure| match self.figure.column.better {
             Better::Higher => b.value.total_cmp(&a.value),
@@ -219,17 +221,17 @@ impl<K: Ord + Copy> Contest<'_, K> {
         };
         // Among the stores that settled it, the one with the smallest distance.
         let deciding_stores =
-            others().filter(|other| self.ahead(other, store, self.lenient_terms()) == outcome.leaning);
+            others().filter(|other| self.judge_ahead(other, store, self.lenient_terms()) == outcome.leaning);
         let nearest = deciding_stores.filter_map(|other| self.checked_figure(other)).max_by(by_worse);
         let figures = self.checked_figure(store).into_iter().chain(nearest).collect();
         self.with_missing(self.evidence(outcome, figures, None), others().chain([store]))
     }
 
     fn check_ratio(&self, ratio: &Ratio) -> Evidence {
-        let both_series = self.series(&ratio.of).zip(self.series(&ratio.to));
+        let series = self.series(&ratio.of).zip(self.series(&ratio.to));
         let compare =
-            |terms| both_series.and_then(|(numerator, denominator)| times(numerator, denominator, terms));
-        let outcome = CheckOutcome::judge(self.terms, |terms| judge_times(compare(terms), &ratio.range));
+            |terms| series.and_then(|(numerator, denominator)| find_ratio(numerator, denominator, terms));
+        let outcome = CheckOutcome::judge(self.terms, |terms| judge_ratio(compare(terms), &ratio.range));
         let figures =
             [&ratio.of, &ratio.to].into_iter().filter_map(|store| self.checked_figure(store)).collect();
         let evidence = self.evidence(outcome, figures, compare(self.terms).map(|times| times.ratio));

@@ -7,24 +7,25 @@ use storebench_model::axis::{Axis, Role};
 
 use super::change::{Change, ComparisonPair, SideFigures};
 use super::claim::{Average, Claim};
-use super::contest::{Contest, order_series, store_at};
+use super::contest::{StoreComparison, order_series, store_at};
 use super::design::Design;
-use super::expect::Expect;
+use super::expect::{Expect, MoreAt};
 use super::figure::Figure;
-use super::more_at::more_at;
+use super::pair::CheckOutcome;
 use super::pool::{Pool, Scope, average, strictest_terms};
 use super::region::canonical;
-use super::verdict::{CheckTally, Evidence, Finding, Verdict};
+use super::verdict::{CheckTally, CheckedFigure, Evidence, Finding, Outcome, Verdict};
+use crate::column::Unit;
 use crate::judge::standing::{FewBlocksRule, Terms};
 use crate::layout::Position;
 use crate::stats::{Scatter, Series};
 
-/// Checks a claim. `pools` returns the comparable figures, one figure at a time in the same order; `of_study` names the stores that the
+/// Checks a claim. `pools` returns the comparable figures, one figure at a time in the same order; `study_stores` names the stores that the
 /// study's claims compare; `design` is what it covers in full: with too little of it measured there is no verdict. A finding for each pool
 /// that the claim covers, or for each set of pools that differ only in the axis whose values it compares.
 pub fn evaluate<'p, K: Ord + Copy + 'p>(
     claim: &Claim,
-    of_study: &[String],
+    study_stores: &[String],
     design: Option<&Design>,
     pools: &dyn Fn(&Figure) -> &'p [Pool<K>],
 ) -> Vec<Finding> {
@@ -33,9 +34,9 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
         let pools = pools(figure);
         let admitted: Vec<&Pool<K>> = pools.iter().filter(|pool| claim.admits(&pool.scope)).collect();
         for (scope, group) in group_pools(claim, &admitted) {
-            let stores = compared_stores(claim, of_study, &group);
+            let stores = compared_stores(claim, study_stores, &group);
             let (stores, without) = split_available(stores, &group);
-            let needed = claim.needs(of_study);
+            let needed = claim.needs(study_stores);
             let (evidence, missing) = match claim.expect.axis() {
                 // A store that the claim itself names or averages over can't be left out.
                 _ if without.iter().any(|(store, _)| needed.contains(store)) => Default::default(),
@@ -82,7 +83,7 @@ fn build_finding(claim: &Claim, design: Option<&Design>, scope: Scope, checks: S
     let ScopeChecks { evidence, missing, behind, without, crowded } = checks;
     let coverage = design.and_then(|design| design.coverage(claim, &evidence));
     let evidence = match &claim.expect {
-        Expect::MoreAt(more) => more_at(more, evidence),
+        Expect::MoreAt(more) => check_more_at(more, evidence),
         _ => evidence,
     };
     let (tally, leaning) = (CheckTally::count_settled(&evidence), CheckTally::count_leaning(&evidence));
@@ -92,6 +93,55 @@ fn build_finding(claim: &Claim, design: Option<&Design>, scope: Scope, checks: S
         _ => tally.verdict(claim.share.0),
     };
     Finding { scope, verdict, so_far, coverage, tally, leaning, evidence, missing, without, behind, crowded }
+}
+
+/// Checks whether the stores win a larger share of the combinations by one figure than by the others, from the checks of winners.
+fn check_more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence> {
+    if checks.is_empty() {
+        return checks;
+    }
+    let figure = expected.figure.to_string();
+    let missing = checks.iter().flat_map(|check| check.missing.iter().cloned()).collect();
+    let (at_figure, at_others): (Vec<Evidence>, Vec<Evidence>) =
+        checks.into_iter().partition(|check| check.figure == figure);
+    let outcome = CheckOutcome {
+        settled: compare_shares(CheckTally::count_settled(&at_figure), CheckTally::count_settled(&at_others)),
+        leaning: compare_shares(CheckTally::count_leaning(&at_figure), CheckTally::count_leaning(&at_others)),
+    };
+    let (at_figure, at_others) =
+        (CheckTally::count_leaning(&at_figure), CheckTally::count_leaning(&at_others));
+    let describe_share =
+        |who: String, tally: CheckTally| CheckedFigure { who, value: certain_share(tally), interval: None };
+    let shown = vec![
+        describe_share(format!("best at {figure}"), at_figure),
+        describe_share("at the others".into(), at_others),
+    ];
+    let evidence = Evidence::new(&expected.figure, &Position::default(), outcome, shown);
+    vec![Evidence { unit: Unit::Share, missing, ..evidence }]
+}
+
+fn compare_shares(at_figure: CheckTally, at_others: CheckTally) -> Outcome {
+    match () {
+        () if at_figure.total() == 0 || at_others.total() == 0 => Outcome::Missing,
+        () if certain_share(at_figure) > possible_share(at_others) => Outcome::Agrees,
+        () if possible_share(at_figure) <= certain_share(at_others) => Outcome::Disagrees,
+        () if at_figure.missing + at_others.missing > 0 => Outcome::Missing,
+        () => Outcome::Close,
+    }
+}
+
+/// The share that is certainly won.
+fn certain_share(tally: CheckTally) -> f64 {
+    share(tally.agree, tally)
+}
+
+/// The share that may be won, counting everything open.
+fn possible_share(tally: CheckTally) -> f64 {
+    share(tally.total() - tally.disagree, tally)
+}
+
+fn share(number: usize, tally: CheckTally) -> f64 {
+    if tally.total() == 0 { 0.0 } else { number as f64 / tally.total() as f64 }
 }
 
 /// The pools of one finding: single ones, or those that differ only in the compared axis.
@@ -117,8 +167,8 @@ fn split_available<K>(stores: Vec<String>, pools: &[&Pool<K>]) -> (Vec<String>, 
 }
 
 /// The compared stores: those named, or all that ran.
-fn compared_stores<K>(claim: &Claim, of_study: &[String], pools: &[&Pool<K>]) -> Vec<String> {
-    let claimed = claim.compared(of_study);
+fn compared_stores<K>(claim: &Claim, study_stores: &[String], pools: &[&Pool<K>]) -> Vec<String> {
+    let claimed = claim.compared(study_stores);
     if !claimed.is_empty() {
         return claimed.to_vec();
     }
@@ -126,7 +176,7 @@ fn compared_stores<K>(claim: &Claim, of_study: &[String], pools: &[&Pool<K>]) ->
     stores.collect::<IndexSet<String>>().into_iter().collect()
 }
 
-/// The checks of single places or their means; and the parts of the region that don't exist.
+/// The checks of single comparisons or their means; and the parts of the region that don't exist.
 fn check_contests<K: Ord + Copy>(
     claim: &Claim,
     figure: &Figure,
@@ -151,7 +201,7 @@ fn check_contests<K: Ord + Copy>(
             let spot = position.clone();
             let series = order_series(stores, series);
             let contest =
-                Contest { figure, spot, averaged: None, stores, series, terms, missing: Vec::new() };
+                StoreComparison { figure, spot, averaged: None, stores, series, terms, missing: Vec::new() };
             evidence.extend(note_combinations(vec![position.clone()], contest.check(&claim.expect)));
         }
         return (evidence, Vec::new());
@@ -164,10 +214,10 @@ fn check_contests<K: Ord + Copy>(
             average(&half_places.map(|(position, series)| (position.clone(), series.clone())).collect());
         let series: BTreeMap<&str, &Series<K>> =
             averages.series.iter().map(|(store, s)| (*store, s)).collect();
-        let contest = Contest {
+        let contest = StoreComparison {
             figure,
             spot: half,
-            averaged: Some(averages.places.len()),
+            averaged: Some(averages.positions.len()),
             stores,
             series: order_series(stores, &series),
             terms: Terms {
@@ -176,7 +226,7 @@ fn check_contests<K: Ord + Copy>(
             },
             missing: averages.missing.iter().map(|(position, store)| store_at(store, position)).collect(),
         };
-        evidence.extend(note_combinations(averages.places, contest.check(&claim.expect)));
+        evidence.extend(note_combinations(averages.positions, contest.check(&claim.expect)));
     }
     (evidence, Vec::new())
 }
@@ -205,7 +255,7 @@ fn check_changes<K: Ord + Copy>(
     };
     let side_a = SideFigures { pools: pools_with(&a), value: a.clone() };
     let side_b = SideFigures { pools: pools_with(&b), value: b.clone() };
-    let mut places: BTreeMap<Position, ComparisonPair> = BTreeMap::new();
+    let mut pairs: BTreeMap<Position, ComparisonPair> = BTreeMap::new();
     for (side, value, is_a) in [(&side_a, &a, true), (&side_b, &b, false)] {
         let positions = side.pools.iter().flat_map(|pool| pool.cells.keys());
         for position in positions.filter(|position| claim.at.holds(position)) {
@@ -213,12 +263,12 @@ fn check_changes<K: Ord + Copy>(
                 continue;
             }
             let spot = position.without_axis(axis);
-            let place = places.entry(spot.clone()).or_insert(ComparisonPair { spot, a: None, b: None });
-            *(if is_a { &mut place.a } else { &mut place.b }) = Some(position.clone());
+            let pair = pairs.entry(spot.clone()).or_insert(ComparisonPair { spot, a: None, b: None });
+            *(if is_a { &mut pair.a } else { &mut pair.b }) = Some(position.clone());
         }
     }
     let (lacks_a, lacks_b) =
-        (places.values().all(|place| place.a.is_none()), places.values().all(|place| place.b.is_none()));
+        (pairs.values().all(|pair| pair.a.is_none()), pairs.values().all(|pair| pair.b.is_none()));
     let region = claim.at.places_in_words();
     let region = if region.is_empty() { region } else { format!(" ({region})") };
     let lacking = [(lacks_a, &a), (lacks_b, &b)].into_iter().filter(|(lacks, _)| *lacks);
@@ -226,7 +276,7 @@ fn check_changes<K: Ord + Copy>(
     if !missing.is_empty() {
         return (Vec::new(), missing);
     }
-    let places = places.into_values().collect();
+    let pairs = pairs.into_values().collect();
     let terms = strictest_terms(pools);
-    (Change { claim, figure, stores, a: side_a, b: side_b, places, terms }.check(), Vec::new())
+    (Change { claim, figure, stores, a: side_a, b: side_b, pairs, terms }.check(), Vec::new())
 }

@@ -7,7 +7,7 @@ use super::bounds::Bounds;
 use super::figure::Figure;
 use super::region::canonical;
 
-/// An expectation in each place or about the mean.
+/// An expectation of each comparison, or of their mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -75,7 +75,7 @@ pub struct Unchanged {
     pub between: [String; 2],
 }
 
-/// A store is the best in more places at one value of an axis than at another.
+/// A store is the best in more comparisons at one value of an axis than at another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MoreWins {
@@ -87,7 +87,7 @@ pub struct MoreWins {
     pub than: String,
 }
 
-/// The ratio between two values of an axis, over places and stores, is greatest at one value of a second axis.
+/// The ratio between two values of an axis, over comparisons and stores, is greatest at one value of a second axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Greatest {
@@ -102,7 +102,7 @@ pub struct Greatest {
     pub range: Option<Bounds>,
 }
 
-/// One of these stores is the best in a larger share of the places by one figure than by the claim's other figures together.
+/// One of these stores is the best in a larger share of the comparisons by one figure than by the claim's other figures together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MoreAt {
@@ -182,6 +182,54 @@ impl Expect {
             Expect::Ratio(Ratio { of, to, .. }) => vec![of.clone(), to.clone()],
             Expect::MoreWins(more) => vec![more.store.clone()],
             Expect::Unchanged(_) | Expect::Greatest(_) => Vec::new(),
+        }
+    }
+
+    /// The expectation of some figures, in words.
+    pub(super) fn describe(&self, figures: &str) -> String {
+        match self {
+            Expect::Winner(winner) => {
+                let factor =
+                    winner.within.map_or("".into(), |within| format!("at most {within} times worse than "));
+                format!("{} {factor}the best by {figures}", winner.stores.join(" or "))
+            }
+            Expect::Order(order) => {
+                let rest = if order.rest_behind { ", all others behind" } else { "" };
+                format!("by {figures}, the best first: {}{rest}", order.stores.join(", "))
+            }
+            Expect::Ratio(ratio) => {
+                let stores = if ratio.stores.is_empty() {
+                    String::new()
+                } else {
+                    format!(" of {}", ratio.stores.join(", "))
+                };
+                format!("{figures}{stores}, {} over {}: {} times", ratio.of, ratio.to, ratio.range)
+            }
+            Expect::Value(values) => format!("{figures} of {}: {}", values.stores.join(", "), values.range),
+            Expect::Unchanged(unchanged) => {
+                let [a, b] = &unchanged.between;
+                format!("the best by {figures} is the same with {} {a} and {b}", unchanged.axis)
+            }
+            Expect::MoreAt(more) => format!(
+                "{} the best more often by {} than by the others of {figures}",
+                more.stores.join(" or "),
+                more.figure
+            ),
+            Expect::Alike(alike) => format!(
+                "none of {} more than {} times worse than another by {figures}",
+                alike.stores.join(", "),
+                alike.within
+            ),
+            Expect::Behind(behind) => {
+                format!("each of {} worse than all others by {figures}", behind.stores.join(", "))
+            }
+            Expect::MoreWins(MoreWins { store, axis, at, than }) => {
+                format!("{store} is the best by {figures} in more combinations with {axis} {at} than {than}")
+            }
+            Expect::Greatest(Greatest { of, to, along, value, range, .. }) => {
+                let range = range.as_ref().map_or(String::new(), |range| format!(": {range} times"));
+                format!("{figures}, {of} over {to}, is greatest at {along} {value}{range}")
+            }
         }
     }
 

@@ -36,10 +36,6 @@ impl fmt::Display for Figure {
 
 as_text!(Figure);
 
-fn column(id: &str) -> Option<&'static Column> {
-    COLUMNS.iter().find(|column| column.id == id)
-}
-
 impl FromStr for Figure {
     type Err = String;
 
@@ -48,17 +44,14 @@ impl FromStr for Figure {
         let figure = |operation: &str, column| {
             Ok(Figure { text: text.to_owned(), operation: operation.to_owned(), column })
         };
-        if let Some((_, column)) = SHORT.iter().find(|(name, _)| *name == text) {
-            return figure("", column);
-        }
         let (operation, id) = text.split_once(' ').map_or((text, None), |(first, id)| (first, Some(id)));
-        match (id, column(id.unwrap_or(text))) {
+        match (id, COLUMNS.iter().find(|column| column.id == id.unwrap_or(text))) {
             (None, Some(column)) if column.is_of_operation() => Err(format!(
                 "{text} is a figure of operations: say of which, like {:?}",
                 format!("get {text}")
             )),
             (None, Some(column)) => figure("", column),
-            (None, None) => figure(operation, &MEAN_LATENCY),
+            (None, None) => Ok(Figure::from_row(text)),
             (Some(_), Some(column)) if column.is_of_operation() => figure(operation, column),
             (Some(id), Some(_)) => Err(format!("{id} is a figure of whole trials: write it alone")),
             (Some(id), None) => {

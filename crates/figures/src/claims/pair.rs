@@ -32,13 +32,13 @@ impl CheckOutcome {
 }
 
 /// The ratio of one figure to another, and how it is judged.
-pub(super) struct Times {
+pub(super) struct JudgedRatio {
     pub ratio: Estimate,
     pub rule: BoundsRule,
 }
 
 /// `a` over `b`, paired by block; without a common block, the ratio of their means. `None` if one is missing or zero.
-pub(super) fn times<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, terms: Terms) -> Option<Times> {
+pub(super) fn find_ratio<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, terms: Terms) -> Option<JudgedRatio> {
     let without_interval =
         if terms.few == FewBlocksRule::Threshold { BoundsRule::Threshold } else { BoundsRule::Nothing };
     let pair = [a.clone(), b.clone()];
@@ -50,15 +50,15 @@ pub(super) fn times<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, terms: Terms) 
             (Some(Rule::Interval | Rule::Scatter), Some(interval)) => BoundsRule::Interval(interval),
             _ => without_interval,
         };
-        return Some(Times { ratio, rule });
+        return Some(JudgedRatio { ratio, rule });
     }
     let (a, b) = (mean(a)?.value, mean(b)?.value);
     let ratio = Estimate { value: a / b, interval: None };
-    (a > 0.0 && b > 0.0).then_some(Times { ratio, rule: without_interval })
+    (a > 0.0 && b > 0.0).then_some(JudgedRatio { ratio, rule: without_interval })
 }
 
 /// Whether a ratio lies within a range; open without a ratio.
-pub(super) fn judge_times(times: Option<Times>, range: &Bounds) -> Outcome {
+pub(super) fn judge_ratio(times: Option<JudgedRatio>, range: &Bounds) -> Outcome {
     times.map_or(Outcome::Missing, |times| range.judge(times.ratio.value, times.rule))
 }
 
@@ -68,7 +68,7 @@ fn inverse(ratio: Estimate) -> Estimate {
 }
 
 /// Whether `a` is better than `b`: not where the interval of their ratio lies within [`THRESHOLD`] and has no better one.
-pub(super) fn ahead<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, better: Better, terms: Terms) -> Outcome {
+pub(super) fn compare<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, better: Better, terms: Terms) -> Outcome {
     let standings = decide_on(&[a.clone(), b.clone()], better, terms);
     let [best, worse] = standings.as_slice() else { return Outcome::Missing };
     let interval = || worse.times_worse?.ratio.interval;
@@ -108,23 +108,18 @@ pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, 
 }
 
 pub(super) fn worst_outcome(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
-    let rank = |outcome: &Outcome| match outcome {
-        Outcome::Disagrees => 3,
-        Outcome::Missing => 2,
-        Outcome::Close => 1,
-        Outcome::Agrees => 0,
-    };
-    outcomes.into_iter().max_by_key(rank).unwrap_or(Outcome::Missing)
+    let order = [Outcome::Disagrees, Outcome::Missing, Outcome::Close, Outcome::Agrees];
+    first_present(order, outcomes).unwrap_or(Outcome::Missing)
 }
 
 pub(super) fn best_outcome(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
-    let rank = |outcome: &Outcome| match outcome {
-        Outcome::Agrees => 3,
-        Outcome::Missing => 2,
-        Outcome::Close => 1,
-        Outcome::Disagrees => 0,
-    };
-    outcomes.into_iter().max_by_key(rank).unwrap_or(Outcome::Disagrees)
+    let order = [Outcome::Agrees, Outcome::Missing, Outcome::Close, Outcome::Disagrees];
+    first_present(order, outcomes).unwrap_or(Outcome::Disagrees)
+}
+
+fn first_present(order: [Outcome; 4], outcomes: impl IntoIterator<Item = Outcome>) -> Option<Outcome> {
+    let outcomes = Vec::from_iter(outcomes);
+    order.into_iter().find(|outcome| outcomes.contains(outcome))
 }
 
 #[cfg(test)]
@@ -156,7 +151,7 @@ mod tests {
     #[test]
     fn a_ratio_is_the_same_whichever_figure_is_the_greater() {
         let (a, b) = (series(&[2.0, 2.02, 1.98]), series(&[1.0, 1.0, 1.0]));
-        let (up, down) = (times(&a, &b, settled()).unwrap(), times(&b, &a, settled()).unwrap());
+        let (up, down) = (find_ratio(&a, &b, settled()).unwrap(), find_ratio(&b, &a, settled()).unwrap());
         let (value, inverse) = (up.ratio.value, down.ratio.value);
         assert!((value - 2.0).abs() < 0.01 && (value * inverse - 1.0).abs() < 1e-9);
         let (BoundsRule::Interval(up), BoundsRule::Interval(down)) = (up.rule, down.rule) else {
@@ -170,26 +165,26 @@ mod tests {
     #[test]
     fn one_trial_leans_and_settles_nothing() {
         let (a, b) = (series(&[1.0]), series(&[9.0]));
-        let outcome = CheckOutcome::judge(settled(), |terms| ahead(&a, &b, Better::Lower, terms));
+        let outcome = CheckOutcome::judge(settled(), |terms| compare(&a, &b, Better::Lower, terms));
         assert_eq!(outcome, CheckOutcome { settled: Outcome::Close, leaning: Outcome::Agrees });
-        assert_eq!(times(&a, &b, settled()).unwrap().rule, BoundsRule::Nothing);
+        assert_eq!(find_ratio(&a, &b, settled()).unwrap().rule, BoundsRule::Nothing);
         assert_eq!(mean_on(&a, settled()).unwrap().1, BoundsRule::Nothing);
         let (zero, one) = (series(&[0.0]), series(&[1.0]));
-        assert_eq!(ahead(&zero, &one, Better::Lower, settled()), Outcome::Close);
+        assert_eq!(compare(&zero, &one, Better::Lower, settled()), Outcome::Close);
         let (zero, one) = (series(&[0.0; 3]), series(&[1.0; 3]));
-        assert_eq!(ahead(&zero, &one, Better::Lower, settled()), Outcome::Agrees);
+        assert_eq!(compare(&zero, &one, Better::Lower, settled()), Outcome::Agrees);
         let crowded = Terms { crowded: true, ..settled() };
-        let outcome = CheckOutcome::judge(crowded, |terms| ahead(&zero, &one, Better::Lower, terms));
+        let outcome = CheckOutcome::judge(crowded, |terms| compare(&zero, &one, Better::Lower, terms));
         assert_eq!(outcome, CheckOutcome { settled: Outcome::Close, leaning: Outcome::Agrees });
     }
 
     #[test]
     fn what_is_surely_within_the_threshold_is_not_ahead() {
         let (a, b) = (series(&[1.0, 1.01, 0.99, 1.0]), series(&[1.005, 1.0, 1.0, 0.995]));
-        assert_eq!(ahead(&a, &b, Better::Lower, settled()), Outcome::Disagrees);
-        assert_eq!(ahead(&b, &a, Better::Lower, settled()), Outcome::Disagrees);
+        assert_eq!(compare(&a, &b, Better::Lower, settled()), Outcome::Disagrees);
+        assert_eq!(compare(&b, &a, Better::Lower, settled()), Outcome::Disagrees);
         let (a, b) = (series(&[1.0, 1.1, 0.9, 1.0]), series(&[1.05, 1.0, 1.0, 0.95]));
-        assert_eq!(ahead(&a, &b, Better::Lower, settled()), Outcome::Close);
+        assert_eq!(compare(&a, &b, Better::Lower, settled()), Outcome::Close);
     }
 
     #[test]

@@ -64,15 +64,15 @@ fn value_without(facet: Axis, value: &str, removed: Axis) -> Option<String> {
     FileSystem::names_of(value).into_iter().nth(1).filter(|_| facet == Axis::PLACE)
 }
 
-/// A figure by place and store, including places without a figure.
+/// A figure by position and store, including positions without a figure.
 pub type Cells<K> = BTreeMap<Position, IndexMap<String, Series<K>>>;
 
-/// One figure of everything comparable: one machine, one guarantee, one place for files, one load and so on.
+/// One figure of everything comparable: one machine, one guarantee, one location of files, one load and so on.
 #[derive(Debug, Clone)]
 pub struct Pool<K> {
     pub scope: Scope,
     pub stores: Vec<String>,
-    /// The terms of comparisons: the looks that its runs planned, and the clock's resolution.
+    /// The terms of comparisons: the interim analyses that its runs planned, and the clock's resolution.
     pub terms: Terms,
     /// Stores that are unavailable on this machine or in this program, with reasons: none of their combinations could run.
     pub cannot: Vec<(String, String)>,
@@ -94,16 +94,16 @@ pub(super) fn strictest_terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
     }
 }
 
-/// Averages over places of columns of figures, such as one for each store.
+/// Averages over comparisons of columns of figures, such as one for each store.
 pub(super) struct AveragedColumns<C, K> {
     pub series: BTreeMap<C, Series<K>>,
-    pub places: Vec<Position>,
-    /// Missing columns of other places, which were excluded for all columns.
+    pub positions: Vec<Position>,
+    /// Missing columns of other comparisons, which were excluded for all columns.
     pub missing: Vec<(Position, C)>,
 }
 
-/// The arithmetic mean over places, block by block. Columns without any figure are left out; for the others only
-/// places and blocks with all of them count.
+/// The arithmetic mean over comparisons, block by block. Columns without any figure are left out; for the others only
+/// comparisons and blocks with all of them count.
 pub(super) fn average<C: Ord + Clone, K: Ord + Copy>(
     places: &BTreeMap<Position, BTreeMap<C, &Series<K>>>,
 ) -> AveragedColumns<C, K> {
@@ -126,7 +126,7 @@ pub(super) fn average<C: Ord + Clone, K: Ord + Copy>(
     let filled = columns.iter().filter(|_| !blocks.is_empty());
     AveragedColumns {
         series: filled.map(|column| ((*column).clone(), series(column))).collect(),
-        places: complete.into_iter().map(|(position, _)| position.clone()).collect(),
+        positions: complete.into_iter().map(|(position, _)| position.clone()).collect(),
         missing: incomplete.iter().flat_map(missing_columns).collect(),
     }
 }
@@ -152,7 +152,7 @@ mod tests {
             (position(10_000), [("x", &a)].into()),
         ];
         let averages = average(&places.into());
-        assert_eq!(averages.places, [position(100), position(1000)]);
+        assert_eq!(averages.positions, [position(100), position(1000)]);
         assert_eq!(averages.missing, vec![(position(10_000), "y")]);
         assert_eq!(averages.series["x"], series(&[(0, 2.0), (1, 3.0)]));
         assert_eq!(averages.series["y"], series(&[(0, 20.0), (1, 30.0)]));

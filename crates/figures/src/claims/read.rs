@@ -1,4 +1,4 @@
-//! Reads a plan's claims: their lines in its text, their validity, and those of a run.
+//! Reads a plan's claims: their lines in its text, their validity, and the claims of a run.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub struct StudyClaims {
 
 /// The claims in a plan's text, ignoring everything else.
 #[derive(Deserialize)]
-struct Text {
+struct ClaimsText {
     workload: Option<String>,
     #[serde(default = "Vec::new")]
     compare: Vec<Axis>,
@@ -63,11 +63,11 @@ fn check_claims(
     claims: &[Claim],
     workload: Workload,
     compare: &[Axis],
-    of_study: &[String],
+    study_stores: &[String],
 ) -> std::result::Result<(), String> {
     let ranked = ranked_axes(workload, compare);
     let check = |claim: &Claim| {
-        claim.check(workload.def().operations, of_study)?;
+        claim.check(workload.def().operations, study_stores)?;
         claim.check_axes(&ranked)
     };
     claims.iter().try_for_each(|claim| check(claim).map_err(|message| locate(claim, &message)))
@@ -95,7 +95,8 @@ fn locate(claim: &Claim, message: &str) -> String {
 /// [`Exit::BadPlan`] if one is invalid, with its line.
 pub fn plan_claims(text: &str, origin: &str) -> Result<Vec<Claim>> {
     let to_error = |message: String| claim_error(origin, &message);
-    let Text { workload, compare, claims_among: among, claim, .. } = explain::read(text).map_err(to_error)?;
+    let ClaimsText { workload, compare, claims_among: among, claim, .. } =
+        explain::read(text).map_err(to_error)?;
     let claims = with_lines(claim, text);
     let workload = workload.map_or(Ok(Workload::CRUD), |name| name.parse()).map_err(to_error)?;
     check_claims(&claims, workload, &compare, &among).map_err(to_error)?;
@@ -184,7 +185,7 @@ fn join_first(values: &[Value]) -> String {
 /// Values of an axis that a message names.
 const MAX_LISTED: usize = 20;
 
-/// The claims of a run: those of its own plan; if that has none, those of the
+/// The claims of a run's plan; if that has none, the claims of the
 /// built-in study of its name, so that older runs are checked too. `None` if there are none.
 ///
 /// # Errors
@@ -206,8 +207,8 @@ pub fn study_claims(study: &str) -> Result<Option<StudyClaims>> {
 
 fn read_claims(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
     let to_error = |message: String| claim_error(&format!("in {origin}"), &message);
-    let text: Text = explain::read(plan).map_err(to_error)?;
-    let Text { workload, compare, source, claims_among: among, claims_over, claim } = text;
+    let text: ClaimsText = explain::read(plan).map_err(to_error)?;
+    let ClaimsText { workload, compare, source, claims_among: among, claims_over, claim } = text;
     let claims = with_lines(claim, plan);
     // For an unknown workload nothing can be checked, but its figures exist.
     let workload = workload.map_or(Ok(Workload::CRUD), |name| name.parse());

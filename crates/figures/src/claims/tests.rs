@@ -208,13 +208,13 @@ fn trials_of_other_cells_tell_how_far_two_of_one_lie_apart() {
 }
 
 #[test]
-fn claims_use_the_looks_that_were_planned() {
+fn claims_use_the_interim_analyses_that_were_planned() {
     let near: [(&str, Series<u32>); 2] =
         [("a", [(0, 1.0), (1, 1.01), (2, 0.99)].into()), ("b", [(0, 1.03), (1, 1.035), (2, 1.03)].into())];
     for expect in [A_WINS, "expect.order = { stores = [\"a\", \"b\"] }"] {
-        let verdict_after = |looks: usize| {
+        let verdict_after = |analyses: usize| {
             let mut pool = pool("none", &[(spot(), &near)]);
-            pool.terms.confidence = crate::judge::interim::confidence(looks);
+            pool.terms.confidence = crate::judge::interim::confidence(analyses);
             judge(&claim(expect), &[pool]).verdict
         };
         assert_eq!((verdict_after(1), verdict_after(6)), (Verdict::Reproduced, Verdict::Unknown));
@@ -377,7 +377,7 @@ fn a_ratio_is_greatest_somewhere() {
 const SAME: &str = "expect.unchanged = { axis = \"background\", between = [\"none\", \"video\"] }";
 
 #[test]
-fn winners_stay_beside_a_load_or_do_not() {
+fn winners_stay_the_same_under_a_load_or_change() {
     let judge_under = |video: &[(&str, Series<u32>)]| {
         let idle = pool("none", &[(spot(), &[("a", steady(1.0)), ("b", steady(2.0))])]);
         judge(&claim(SAME), &[idle, pool("video", &[(spot(), video)])])
@@ -420,32 +420,23 @@ fn wins_are_counted_on_both_sides() {
 
 #[test]
 fn groups_are_judged_by_themselves_and_may_be_left_aside() {
-    let pools =
-        [pool_at(Axis::BACKGROUND, "none", [1.0, 2.0]), pool_at(Axis::BACKGROUND, "video", [2.0, 1.0])];
+    let pools_at = |axis: Axis, values: [&str; 2]| {
+        [pool_at(axis, values[0], [1.0, 2.0]), pool_at(axis, values[1], [2.0, 1.0])]
+    };
+    let loads = pools_at(Axis::BACKGROUND, ["none", "video"]);
+    let machines = pools_at(Axis::MACHINE, ["here", "small-board"]);
     let [yes, no] = [Verdict::Reproduced, Verdict::NotReproduced];
-    for (at, expected) in [
-        ("", &[yes, no][..]),
-        ("at.background = [\"video\"]", &[no]),
-        ("at.place = [\"hdd\"]", &[yes, no]),
-        ("at.guarantee = [\"power\"]", &[]),
+    for (at, pools, expected) in [
+        ("", &loads, &[yes, no][..]),
+        ("at.background = [\"video\"]", &loads, &[no]),
+        ("at.place = [\"hdd\"]", &loads, &[yes, no]),
+        ("at.guarantee = [\"power\"]", &loads, &[]),
+        ("at.machine = [\"here\"]", &machines, &[yes]),
+        ("at.machine = [\"small-board\"]", &machines, &[no]),
+        ("at.machine = [\"here\", \"small-board\"]", &machines, &[yes, no]),
+        ("at.machine = [\"laptop-hdd\"]", &machines, &[]),
     ] {
-        assert_eq!(verdicts(&format!("{at}\n{A_WINS}"), &pools), expected, "{at}");
-    }
-}
-
-#[test]
-fn a_claim_can_be_about_one_machine() {
-    let pools =
-        [pool_at(Axis::MACHINE, "here", [1.0, 2.0]), pool_at(Axis::MACHINE, "small-board", [2.0, 1.0])];
-    let [yes, no] = [Verdict::Reproduced, Verdict::NotReproduced];
-    for (machines, expected) in [
-        ("\"here\"", &[yes][..]),
-        ("\"small-board\"", &[no]),
-        ("\"here\", \"small-board\"", &[yes, no]),
-        ("\"laptop-hdd\"", &[]),
-    ] {
-        let found = verdicts(&format!("at.machine = [{machines}]\n{A_WINS}"), &pools);
-        assert_eq!(found, expected, "{machines}");
+        assert_eq!(verdicts(&format!("{at}\n{A_WINS}"), pools), expected, "{at}");
     }
 }
 

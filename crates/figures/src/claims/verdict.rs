@@ -60,7 +60,7 @@ pub struct Evidence {
     /// The position, some of whose axes may be averaged or compared.
     #[serde(flatten)]
     pub spot: Position,
-    /// The number of averaged places; `None` for one place.
+    /// The number of averaged comparisons; `None` for a single one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub averaged: Option<usize>,
     /// The number of averaged stores; `None` if each is checked separately.
@@ -82,7 +82,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// A check of one place, without what only some checks have.
+    /// A check of one comparison, without what only some checks have.
     pub(super) fn new(
         figure: &Figure,
         spot: &Position,
@@ -168,11 +168,6 @@ impl Coverage {
     /// Whether everything in the claim was measured.
     pub fn is_whole(&self) -> bool {
         self.measured >= self.whole
-    }
-
-    /// Whether it is enough for checks of single combinations: half, at every record count and size, for every figure.
-    pub fn is_half(&self) -> bool {
-        2 * self.measured >= self.whole && self.short.is_empty()
     }
 }
 

@@ -6,37 +6,31 @@ use storebench_model::units::rough_ns;
 use super::merge::Merged;
 use super::names::join_with_and;
 
-/// The lateness of the last session, and the largest error of the start time, in nanoseconds.
-#[derive(Debug, Clone, Copy, Default)]
-struct Start {
-    late_ns: u64,
-    uncertainty_ns: u64,
-}
-
 pub fn describe_clients(merged: &Merged<'_>) -> Vec<String> {
-    let mut start_by_hosts: IndexMap<Vec<&str>, Start> = IndexMap::new();
+    // The lateness of the last session, and the largest error of the start time, in nanoseconds.
+    let mut starts_by_hosts: IndexMap<Vec<&str>, (u64, u64)> = IndexMap::new();
     for measured in merged.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.ok()) {
         let clients = &measured.clients;
         if clients.is_empty() {
             continue;
         }
         let hosts = clients.iter().map(|client| client.host.as_str()).collect();
-        let start = start_by_hosts.entry(hosts).or_default();
+        let (late_ns, uncertainty_ns) = starts_by_hosts.entry(hosts).or_default();
         for client in clients {
-            start.late_ns = start.late_ns.max(client.late_ns);
-            start.uncertainty_ns = start.uncertainty_ns.max(client.clock_uncertainty_ns);
+            *late_ns = client.late_ns.max(*late_ns);
+            *uncertainty_ns = client.clock_uncertainty_ns.max(*uncertainty_ns);
         }
     }
-    let line = |(hosts, start): (&Vec<&str>, &Start)| {
-        let (s, hosts) = (if hosts.len() > 1 { "s" } else { "" }, join_with_and(hosts));
+    let line = |(hosts, (late_ns, uncertainty_ns)): (&Vec<&str>, &(u64, u64))| {
+        let (ending, hosts) = (if hosts.len() > 1 { "s" } else { "" }, join_with_and(hosts));
         format!(
-            "The load came from the client{s} {hosts}. The last session started {} after the moment set for all, which is known \
+            "The load came from the client{ending} {hosts}. The last session started {} after the moment set for all, which is known \
              there to {}.",
-            rough_ns(start.late_ns as f64),
-            rough_ns(start.uncertainty_ns as f64)
+            rough_ns(*late_ns as f64),
+            rough_ns(*uncertainty_ns as f64)
         )
     };
-    start_by_hosts.iter().map(line).collect()
+    starts_by_hosts.iter().map(line).collect()
 }
 
 #[cfg(test)]

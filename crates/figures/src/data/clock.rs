@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn its_cost_stands_beside_short_latencies() {
+    fn the_cost_of_the_clock_is_noted_with_short_latencies() {
         let note = |ns| {
             let runs = [run([ns, ns])];
             let merged = Merged::new(&runs, &[]);

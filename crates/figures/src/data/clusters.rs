@@ -1,4 +1,4 @@
-//! Maps of file systems by cluster size: how places compare in every figure of a store, whether a plan ranks them or not.
+//! Maps of file systems by cluster size: how locations compare in every figure of a store, whether a plan ranks them or not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,8 @@ use storebench_model::axis::file_system::kind::KINDS;
 use storebench_model::cell::{Axis, Cell};
 use storebench_model::result::{LeftOutReason, OVERALL, Outcome};
 
-use super::absence_reason::AbsenceReason;
-use super::matrix::{competing_series, judging_terms, operations, ranked};
-use super::merge::{BlockKey, Entry, Group, GroupKey, Merged};
+use super::matrix::{AbsenceReason, competing_series, judging_terms, operations, ranked};
+use super::merge::{BlockKey, Entry, GroupKey, Merged};
 use super::names::join_parts;
 use crate::column::{BEYOND_LENGTHS, Column, MEAN_LATENCY, Unit};
 use crate::judge::combinations::is_won_mostly;
@@ -22,7 +21,7 @@ use crate::stats::Series;
 /// The name of the map of the space that files take beyond their lengths.
 pub const SPACE_BEYOND: &str = "space beyond lengths";
 
-/// The places of one store under one guarantee.
+/// The locations of one store under one guarantee.
 #[derive(Debug)]
 pub struct Clusters {
     pub hardware: String,
@@ -31,10 +30,10 @@ pub struct Clusters {
     pub store: String,
     /// The names of the rows: file systems with their options, or directories; with the store's settings.
     pub rows: Vec<String>,
-    /// Cluster sizes in bytes, rising; 0, the last, for places without a choice.
+    /// Cluster sizes in bytes, rising; 0, the last, for locations without a choice.
     pub columns: Vec<u32>,
-    pub maps: Vec<Map>,
-    /// Why places were left out, each reason with its places.
+    pub maps: Vec<FigureMap>,
+    /// Why locations were left out, each reason with its locations.
     pub left_out: Vec<String>,
 }
 
@@ -45,15 +44,15 @@ impl Clusters {
     }
 }
 
-/// One figure in every place.
+/// One figure in every location.
 #[derive(Debug)]
-pub struct Map {
+pub struct FigureMap {
     /// The subject: an operation, or [`SPACE_BEYOND`].
     pub name: String,
     pub unit: Unit,
     /// The number of combinations of the other axes that a figure averages.
     pub combinations: usize,
-    /// By rows and columns; `None` if the plan has no such place.
+    /// By rows and columns; `None` if the plan has no such location.
     pub spots: Vec<Vec<Option<MapSpot>>>,
 }
 
@@ -76,28 +75,28 @@ pub struct ClusterFigure {
 
 /// A row and a column. Rows follow the table of file systems, then options and settings.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct MapPosition {
+struct MapLocation {
     kind: usize,
     row: String,
     settings: Vec<(String, u64)>,
     cluster: u32,
 }
 
-impl MapPosition {
-    fn from_cell(merged: &Merged<'_>, cell: &Cell) -> MapPosition {
-        let place = cell.text(Axis::PLACE);
+impl MapLocation {
+    fn from_cell(merged: &Merged<'_>, cell: &Cell) -> MapLocation {
+        let location = cell.text(Axis::PLACE);
         let settings = cell.values().filter_map(|(axis, value)| Some((axis.setting()?.1, value.text())));
         let shown = |name: &str, text: &str| format!("{name}={}", merged.readable.value(name, text));
         let settings: Vec<(String, u64)> =
             settings.map(|(name, text)| (shown(name, text), text.parse().unwrap_or(0))).collect();
-        match place.parse::<FileSystem>() {
-            Ok(system) => MapPosition {
+        match location.parse::<FileSystem>() {
+            Ok(system) => MapLocation {
                 kind: KINDS.iter().position(|kind| kind == system.kind()).unwrap_or(KINDS.len()),
                 row: system.without_cluster(),
                 settings,
                 cluster: system.cluster,
             },
-            Err(_) => MapPosition { kind: KINDS.len(), row: place.to_owned(), settings, cluster: 0 },
+            Err(_) => MapLocation { kind: KINDS.len(), row: location.to_owned(), settings, cluster: 0 },
         }
     }
 
@@ -111,86 +110,77 @@ impl MapPosition {
     }
 }
 
-/// The trials of one store by place, and the places that were left out.
+/// The trials of one store by location, and the locations that were left out.
 #[derive(Default)]
 struct ClusterTrials<'a> {
-    ran: BTreeMap<MapPosition, BTreeMap<Position, Vec<Entry<'a>>>>,
-    left_out: BTreeMap<MapPosition, &'a LeftOutReason>,
+    ran: BTreeMap<MapLocation, BTreeMap<Position, Vec<Entry<'a>>>>,
+    left_out: BTreeMap<MapLocation, &'a LeftOutReason>,
     operations: IndexSet<String>,
 }
 
-/// The maps of every store that ran in several places, at least two of them file systems.
+/// The maps of every store that ran in several locations, at least two of them file systems.
 pub fn clusters(merged: &Merged<'_>) -> Vec<Clusters> {
     let mut by_store: IndexMap<(GroupKey, String), ClusterTrials<'_>> = IndexMap::new();
     for group in &merged.groups {
-        gather_trials(merged, group, &mut by_store);
+        let key = |cell: &Cell| (without_location(&group.key), contestant_without_settings(cell));
+        let names: Vec<String> = operations(group).into_iter().filter(|name| name != OVERALL).collect();
+        for entry in group.trials.iter().filter(|entry| !merged.is_harness(entry.trial.cell.store())) {
+            let cell = &entry.trial.cell;
+            let trials = by_store.entry(key(cell)).or_default();
+            let entries = trials.ran.entry(MapLocation::from_cell(merged, cell)).or_default();
+            entries.entry(merged.layout.position(cell)).or_default().push(*entry);
+            trials.operations.extend(names.iter().cloned());
+        }
+        for omitted in &group.left_out {
+            let trials = by_store.entry(key(&omitted.cell)).or_default();
+            trials.left_out.entry(MapLocation::from_cell(merged, &omitted.cell)).or_insert(&omitted.reason);
+        }
     }
     let has_several =
-        |trials: &ClusterTrials<'_>| trials.ran.keys().filter(|place| place.is_file_system()).count() > 1;
+        |trials: &ClusterTrials<'_>| trials.ran.keys().filter(|key| key.is_file_system()).count() > 1;
     let compared = by_store.into_iter().filter(|(_, trials)| has_several(trials));
     compared.map(|((key, store), trials)| lay_out(merged, &key, &store, &trials)).collect()
 }
 
-fn gather_trials<'a>(
-    merged: &Merged<'_>,
-    group: &Group<'a>,
-    by_store: &mut IndexMap<(GroupKey, String), ClusterTrials<'a>>,
-) {
-    let layout = &merged.layout;
-    let key = |cell: &Cell| (without_place(&group.key), store(cell));
-    let names: Vec<String> = operations(group).into_iter().filter(|name| name != OVERALL).collect();
-    for entry in group.trials.iter().filter(|entry| !merged.is_harness(entry.trial.cell.store())) {
-        let cell = &entry.trial.cell;
-        let trials = by_store.entry(key(cell)).or_default();
-        let entries = trials.ran.entry(MapPosition::from_cell(merged, cell)).or_default();
-        entries.entry(layout.position(cell)).or_default().push(*entry);
-        trials.operations.extend(names.iter().cloned());
-    }
-    for omitted in &group.left_out {
-        let trials = by_store.entry(key(&omitted.cell)).or_default();
-        trials.left_out.entry(MapPosition::from_cell(merged, &omitted.cell)).or_insert(omitted.reason);
-    }
-}
-
-/// The part of a key that all places of a store share: places, stores and their settings make the map.
-fn without_place(key: &GroupKey) -> GroupKey {
+/// The part of a key that all locations of a store share: locations, stores and their settings make the map.
+fn without_location(key: &GroupKey) -> GroupKey {
     let mut key = key.clone();
     key.facets.retain(|(axis, _)| *axis != Axis::PLACE && axis.role() != Role::Contestant);
     key
 }
 
 /// The store, or another contestant, without its settings.
-fn store(cell: &Cell) -> String {
+fn contestant_without_settings(cell: &Cell) -> String {
     let contestant_values =
         cell.values().filter(|(axis, _)| axis.role() == Role::Contestant && axis.setting().is_none());
     join_parts(contestant_values.map(|(_, value)| value.text()))
 }
 
 fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, trials: &ClusterTrials<'_>) -> Clusters {
-    let places: BTreeSet<&MapPosition> = trials.ran.keys().chain(trials.left_out.keys()).collect();
-    let rows: BTreeSet<_> = places.iter().map(|place| place.row()).collect();
+    let locations: BTreeSet<&MapLocation> = trials.ran.keys().chain(trials.left_out.keys()).collect();
+    let rows: BTreeSet<_> = locations.iter().map(|location| location.row()).collect();
     let mut columns: Vec<u32> =
-        places.iter().map(|place| place.cluster).collect::<BTreeSet<_>>().into_iter().collect();
-    // Places without a choice of size come last.
+        locations.iter().map(|location| location.cluster).collect::<BTreeSet<_>>().into_iter().collect();
+    // Locations without a choice of size come last.
     columns.sort_by_key(|cluster| cluster.wrapping_sub(1));
     let latencies = trials.operations.iter().map(|name| (name.as_str(), &MEAN_LATENCY));
     let figures = latencies.chain([(SPACE_BEYOND, &BEYOND_LENGTHS)]);
     let maps = figures.filter_map(|(name, column)| {
-        let (combinations, by_place) = figures_of(merged, trials, name, column)?;
-        let map_spot = |place: &MapPosition| match by_place.get(place) {
+        let (combinations, by_location) = compare_locations(merged, trials, name, column)?;
+        let map_spot = |location: &MapLocation| match by_location.get(location) {
             Some(figure) => MapSpot::Found(*figure),
-            None => MapSpot::Missing(why_absent(trials, place)),
+            None => MapSpot::Missing(why_absent(trials, location)),
         };
         let row_spots = |row: &_| {
-            let find_place =
-                |cluster: &u32| places.iter().find(|place| place.row() == *row && place.cluster == *cluster);
-            columns.iter().map(|cluster| find_place(cluster).map(|place| map_spot(place))).collect()
+            let find_location =
+                |cluster: &u32| locations.iter().find(|spot| spot.row() == *row && spot.cluster == *cluster);
+            columns.iter().map(|cluster| find_location(cluster).map(|location| map_spot(location))).collect()
         };
         let spots = rows.iter().map(row_spots).collect();
-        Some(Map { name: name.to_owned(), unit: column.unit, combinations, spots })
+        Some(FigureMap { name: name.to_owned(), unit: column.unit, combinations, spots })
     });
-    let name = |(_, place, settings): &(usize, String, Vec<(u64, String)>)| {
-        join_parts(std::iter::once(place.as_str()).chain(settings.iter().map(|(_, text)| text.as_str())))
+    let name = |(_, location, settings): &(usize, String, Vec<(u64, String)>)| {
+        join_parts(std::iter::once(location.as_str()).chain(settings.iter().map(|(_, text)| text.as_str())))
     };
     Clusters {
         hardware: key.hardware.clone(),
@@ -198,37 +188,38 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, trials: &ClusterTri
         store: store.to_owned(),
         maps: maps.collect(),
         rows: rows.iter().map(name).collect(),
-        left_out: reasons(trials),
+        left_out: describe_left_out(trials),
         columns,
     }
 }
 
-/// The figure of every place that has one, over the combinations common to all of them; `None` if there are none.
-fn figures_of<'g>(
+/// The figure of every location that has one, over the combinations common to all of them; `None` if there are none.
+fn compare_locations<'g>(
     merged: &Merged<'_>,
     trials: &'g ClusterTrials<'_>,
     name: &str,
     column: &Column,
-) -> Option<(usize, BTreeMap<&'g MapPosition, ClusterFigure>)> {
+) -> Option<(usize, BTreeMap<&'g MapLocation, ClusterFigure>)> {
     let series_of = |entries: &Vec<Entry<'_>>| competing_series(&ranked(entries), name, column);
-    let place_series = |(place, by_position): (&'g MapPosition, &'g BTreeMap<Position, Vec<Entry<'_>>>)| {
+    let series_at = |(location, by_position): (&'g MapLocation, &'g BTreeMap<Position, Vec<Entry<'_>>>)| {
         let series = by_position.iter().map(|(position, entries)| (position, series_of(entries)));
         let series: BTreeMap<&Position, Series<BlockKey>> =
             series.filter(|(_, series)| !series.is_empty()).collect();
-        (!series.is_empty()).then_some((place, series))
+        (!series.is_empty()).then_some((location, series))
     };
-    let places: Vec<(&MapPosition, BTreeMap<&Position, Series<BlockKey>>)> =
-        trials.ran.iter().filter_map(place_series).collect();
-    // A single place has no comparison.
-    let [(_, first), _, ..] = places.as_slice() else { return None };
-    let is_common = |position: &&&Position| places.iter().all(|(_, series)| series.contains_key(**position));
+    let locations: Vec<(&MapLocation, BTreeMap<&Position, Series<BlockKey>>)> =
+        trials.ran.iter().filter_map(series_at).collect();
+    // A single location has no comparison.
+    let [(_, first), _, ..] = locations.as_slice() else { return None };
+    let is_common =
+        |position: &&&Position| locations.iter().all(|(_, series)| series.contains_key(**position));
     let common: Vec<&Position> = first.keys().filter(is_common).copied().collect();
     let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
-    let mut sums = vec![0.0; places.len()];
-    let mut wins = vec![0; places.len()];
+    let mut sums = vec![0.0; locations.len()];
+    let mut wins = vec![0; locations.len()];
     for position in &common {
         let series: Vec<Series<BlockKey>> =
-            places.iter().filter_map(|(_, series)| series.get(position).cloned()).collect();
+            locations.iter().filter_map(|(_, series)| series.get(position).cloned()).collect();
         let entries = trials.ran.values().filter_map(|by_position| by_position.get(*position)).flatten();
         let terms = judging_terms(&headers, entries, name, column);
         for standing in decide_on(&series, column.better, terms) {
@@ -241,40 +232,41 @@ fn figures_of<'g>(
     let mean = |sum: &f64| if column.unit == Unit::Bytes { sum / count } else { (sum / count).exp() };
     let means: Vec<f64> = sums.iter().map(mean).collect();
     let least = means.iter().copied().fold(f64::INFINITY, f64::min);
-    let figures = places.iter().zip(means.iter().zip(&wins)).map(|((place, _), (mean, wins))| {
+    let figures = locations.iter().zip(means.iter().zip(&wins)).map(|((location, _), (mean, wins))| {
         let times = if least > 0.0 { mean / least } else { 1.0 };
-        (*place, ClusterFigure { mean: *mean, times, wins: is_won_mostly(*wins, common.len()) })
+        (*location, ClusterFigure { mean: *mean, times, wins: is_won_mostly(*wins, common.len()) })
     });
     (!common.is_empty()).then(|| (common.len(), figures.collect()))
 }
 
-fn why_absent(trials: &ClusterTrials<'_>, place: &MapPosition) -> AbsenceReason {
-    let outcomes = trials.ran.get(place).into_iter().flat_map(BTreeMap::values).flatten();
+fn why_absent(trials: &ClusterTrials<'_>, location: &MapLocation) -> AbsenceReason {
+    let outcomes = trials.ran.get(location).into_iter().flat_map(BTreeMap::values).flatten();
     let reasons = outcomes.map(|entry| match entry.trial.outcome {
         Outcome::Failed { .. } => AbsenceReason::Failed,
         Outcome::Unsupported { .. } => AbsenceReason::Unsupported,
         Outcome::Ok => AbsenceReason::NotMeasured,
     });
-    let left_out = trials.left_out.get(place).map(|_| AbsenceReason::LeftOut);
+    let left_out = trials.left_out.get(location).map(|_| AbsenceReason::LeftOut);
     reasons.chain(left_out).min().unwrap_or(AbsenceReason::NotRun)
 }
 
 /// `left out: vfat:512, vfat:1024: the kernel has no vfat`, for each reason.
-fn reasons(trials: &ClusterTrials<'_>) -> Vec<String> {
-    let mut places: IndexMap<String, Vec<String>> = IndexMap::new();
-    for (place, reason) in trials.left_out.iter().filter(|(place, _)| !trials.ran.contains_key(*place)) {
-        let size = if place.cluster > 0 { format!(":{}", place.cluster) } else { String::new() };
-        let names = places.entry(reason.to_string()).or_default();
-        let name = format!("{}{size}", place.row);
+fn describe_left_out(trials: &ClusterTrials<'_>) -> Vec<String> {
+    let mut locations: IndexMap<String, Vec<String>> = IndexMap::new();
+    let left_out = trials.left_out.iter().filter(|(location, _)| !trials.ran.contains_key(*location));
+    for (location, reason) in left_out {
+        let size = if location.cluster > 0 { format!(":{}", location.cluster) } else { String::new() };
+        let names = locations.entry(reason.to_string()).or_default();
+        let name = format!("{}{size}", location.row);
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    places.iter().map(|(reason, places)| format!("{}: {reason}", places.join(", "))).collect()
+    locations.iter().map(|(reason, locations)| format!("{}: {reason}", locations.join(", "))).collect()
 }
 
 /// A column's heading: `4096`, or a word for no choice of size.
-pub fn heading(cluster: u32) -> String {
+pub fn name_cluster(cluster: u32) -> String {
     if cluster == 0 { "as it is".to_owned() } else { cluster.to_string() }
 }
 

@@ -8,7 +8,7 @@ use storebench_model::result::{Harm, LocationInfo, Measurements, StorageBacking,
 use storebench_model::store::{Danger, Guarantee, Loss, StoreDef};
 
 use super::merge::{Entry, Group, Merged};
-use super::names::LISTED;
+use super::names::{LISTED, join_first};
 use crate::judge::danger::{dangerous, dangerous_harms, is_dangerous, is_news};
 
 const SHOWN: &str = "a check of power cuts here showed it";
@@ -66,18 +66,19 @@ pub fn describe_dangers(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
         let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(cell.store())) else { continue };
         let danger = find_danger(merged.stores, cell.store(), measured);
         let is_in_name = |danger: &&Danger| group.key.power_cut.is_some() && !danger.kill.is_of_store();
-        let accident = |danger| accident(danger, measured.guarantee);
+        let accident = |danger| describe_accident(danger, measured.guarantee);
         let Some(accident) = danger.filter(|danger| !is_in_name(danger)).and_then(accident) else {
             continue;
         };
         by_accident.entry(accident).or_default().insert(merged.layout.contestant(cell).into_owned());
     }
     by_accident.sort_keys();
-    let accidents =
-        by_accident.into_iter().map(|(accident, stores)| format!("{accident}: {}.", first_stores(&stores)));
-    let riskier: Vec<_> = avoided(merged, group).into_iter().collect();
+    let accidents = by_accident
+        .into_iter()
+        .map(|(accident, stores)| format!("{accident}: {}.", join_first(&Vec::from_iter(stores), LISTED)));
+    let riskier: Vec<_> = find_avoided(merged, group).into_iter().collect();
     let riskier = (!riskier.is_empty()).then(|| format!("Not ranked, as riskier: {}.", riskier.join(", ")));
-    accidents.chain(riskier).chain(unseen(merged, group)).collect()
+    accidents.chain(riskier).chain(find_unseen_locations(merged, group)).collect()
 }
 
 fn location_of<'m>(merged: &'m Merged<'_>, entry: &Entry<'_>) -> Option<&'m LocationInfo> {
@@ -91,24 +92,15 @@ pub fn is_in_memory(merged: &Merged<'_>, entry: &Entry<'_>) -> bool {
     location.is_some_and(|place| matches!(place.bottom, Some(StorageBacking::Memory { .. })))
 }
 
-/// The places of a group at `power` that can't be seen to keep that guarantee.
-pub fn unseen(merged: &Merged<'_>, group: &Group<'_>) -> BTreeSet<String> {
+/// The locations of a group at `power` that can't be seen to keep that guarantee.
+pub fn find_unseen_locations(merged: &Merged<'_>, group: &Group<'_>) -> BTreeSet<String> {
     let is_at_power = |entry: &&Entry<'_>| entry.trial.ok().is_some_and(|m| m.guarantee >= Guarantee::Power);
     let at_power = group.trials.iter().filter(is_at_power);
     at_power.filter_map(|entry| location_of(merged, entry)?.unseen()).collect()
 }
 
-/// The first of some stores, the rest counted.
-fn first_stores(stores: &BTreeSet<String>) -> String {
-    let names: Vec<&str> = stores.iter().take(LISTED).map(String::as_str).collect();
-    match stores.len().saturating_sub(LISTED) {
-        0 => names.join(", "),
-        rest => format!("{} and {rest} more", names.join(", ")),
-    }
-}
-
 /// `A power cut can cost the whole store`; `None` if neither accident can.
-fn accident(danger: &Danger, tier: Guarantee) -> Option<String> {
+fn describe_accident(danger: &Danger, tier: Guarantee) -> Option<String> {
     match (danger.kill.is_of_store(), danger.can_wreck() || is_dangerous(Some(danger), tier, true)) {
         (true, _) => Some(format!("A kill or a power cut {}", danger.kill)),
         (false, true) => Some(format!("A power cut {}", danger.power_cut)),

@@ -1,8 +1,8 @@
-//! The effects of a store's settings: main effects, interactions of two, and every combination with its promise. If runs
-//! vary settings, those are compared here whatever they promise, and the promise of each is shown: the tables of winners
+//! The effects of a store's settings: main effects, interactions of two, and every combination with its guarantee. If runs
+//! vary settings, those are compared here whatever they guarantee, and the guarantee of each is shown: the tables of winners
 //! rank them.
 
-mod combination;
+mod store_contest;
 mod times;
 
 use std::cmp::Ordering;
@@ -13,15 +13,15 @@ use serde::Serialize;
 use storebench_model::store::{Guarantee, Loss};
 use storebench_model::units::parse_bytes;
 
-use self::combination::{Combination, Contest, contests};
-pub use self::combination::{ContestScope, Settings};
+pub use self::store_contest::{ContestScope, Settings};
+use self::store_contest::{SettingsTrials, StoreContest, contests};
 pub use self::times::{EffectVerdict, NOT_YET, Times};
-use self::times::{Quotient, times};
+use self::times::{Quotient, average_quotients};
 use super::merge::{BlockKey, Merged};
 use crate::judge::standing::{self, Terms};
 use crate::stats::{Better, CONFIDENCE, Series, Summary};
 
-/// The effects of settings in one place of one store: on one machine, at one position.
+/// The effects of one store's settings on one machine, at one position.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Effects {
     #[serde(flatten)]
@@ -80,7 +80,7 @@ pub struct SettingsResult {
     /// Operations per second, over all operations; `None` at a fixed rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_second: Option<Summary>,
-    /// Whether it is the fastest, or tied with it, among all that promise as much or more.
+    /// Whether it is the fastest, or tied with it, among all that guarantee as much or more.
     pub best: bool,
 }
 
@@ -118,7 +118,7 @@ pub fn effects_for_people(merged: &Merged<'_>) -> Vec<Effects> {
     effects
 }
 
-fn contest_effects(contest: &Contest<'_>) -> Option<Effects> {
+fn contest_effects(contest: &StoreContest<'_>) -> Option<Effects> {
     let levels = levels(contest);
     if contest.combinations.len() < 2 || levels.is_empty() {
         return None;
@@ -150,7 +150,7 @@ fn shared_confidence(intervals: usize) -> f64 {
 }
 
 /// The values of each setting that has several.
-fn levels(contest: &Contest<'_>) -> BTreeMap<String, BTreeSet<String>> {
+fn levels(contest: &StoreContest<'_>) -> BTreeMap<String, BTreeSet<String>> {
     let names: BTreeSet<&String> = contest.combinations.keys().flat_map(BTreeMap::keys).collect();
     let levels_of = |name: &String| -> BTreeSet<String> {
         contest.combinations.keys().map(|settings| level(settings, name).to_owned()).collect()
@@ -189,7 +189,7 @@ fn with_setting(settings: &Settings, name: &str, value: &str) -> Settings {
 }
 
 fn main_effect(
-    contest: &Contest<'_>,
+    contest: &StoreContest<'_>,
     setting: &str,
     value: &str,
     base: &str,
@@ -197,7 +197,7 @@ fn main_effect(
     confidence: f64,
 ) -> Option<MainEffect> {
     let matching = contest.combinations.iter().filter(|(settings, _)| level(settings, setting) == value);
-    let pairs: Vec<(&Combination<'_>, &Combination<'_>)> = matching
+    let pairs: Vec<(&SettingsTrials<'_>, &SettingsTrials<'_>)> = matching
         .filter_map(|(settings, combination)| {
             Some((combination, contest.combinations.get(&with_setting(settings, setting, base))?))
         })
@@ -209,7 +209,7 @@ fn main_effect(
         let quotients = pairs
             .iter()
             .map(|(a, b)| Quotient { above: vec![a.series(*figure)], below: vec![b.series(*figure)] });
-        times(&quotients.collect::<Vec<_>>(), confidence)
+        average_quotients(&quotients.collect::<Vec<_>>(), confidence)
     };
     Some(MainEffect {
         setting: setting.to_owned(),
@@ -221,8 +221,8 @@ fn main_effect(
     })
 }
 
-/// The change of promise, in words, from the second to the first of each pair.
-fn guarantee_change(pairs: &[(&Combination<'_>, &Combination<'_>)]) -> &'static str {
+/// The change of guarantee, in words, from the second to the first of each pair.
+fn guarantee_change(pairs: &[(&SettingsTrials<'_>, &SettingsTrials<'_>)]) -> &'static str {
     let changes: BTreeSet<Ordering> =
         pairs.iter().map(|(a, b)| a.weakest_guarantee().cmp(&b.weakest_guarantee())).collect();
     match (changes.contains(&Ordering::Less), changes.contains(&Ordering::Greater)) {
@@ -233,7 +233,7 @@ fn guarantee_change(pairs: &[(&Combination<'_>, &Combination<'_>)]) -> &'static 
     }
 }
 
-fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String>>) -> Vec<Interaction> {
+fn interactions(contest: &StoreContest<'_>, levels: &BTreeMap<String, BTreeSet<String>>) -> Vec<Interaction> {
     let mut found: Vec<(Interaction, Vec<Quotient>)> = Vec::new();
     for (first, first_values) in levels {
         for (second, second_values) in
@@ -243,7 +243,7 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
             for a in first_values.iter().filter(|value| **value != bases.0) {
                 for b in second_values.iter().filter(|value| **value != bases.1) {
                     let quotients = corner_quotients(contest, (first, a, &bases.0), (second, b, &bases.1));
-                    if let Some(times) = times(&quotients, CONFIDENCE) {
+                    if let Some(times) = average_quotients(&quotients, CONFIDENCE) {
                         let (first, second) = ((first.clone(), a.clone()), (second.clone(), b.clone()));
                         found.push((Interaction { first, second, pairs: quotients.len(), times }, quotients));
                     }
@@ -253,7 +253,7 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
     }
     let confidence = shared_confidence(found.len());
     let recompute = |(interaction, quotients): (Interaction, Vec<Quotient>)| {
-        Some(Interaction { times: times(&quotients, confidence)?, ..interaction })
+        Some(Interaction { times: average_quotients(&quotients, confidence)?, ..interaction })
     };
     let mut interactions: Vec<Interaction> = found.into_iter().filter_map(recompute).collect();
     let size = |interaction: &Interaction| interaction.times.value().ln().abs();
@@ -263,13 +263,13 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
 
 /// All combinations of the other settings that have the four corners: both values, and neither over each alone.
 fn corner_quotients(
-    contest: &Contest<'_>,
+    contest: &StoreContest<'_>,
     (first, a, a_base): (&str, &str, &str),
     (second, b, b_base): (&str, &str, &str),
 ) -> Vec<Quotient> {
     let has_both = |settings: &Settings| level(settings, first) == a && level(settings, second) == b;
     let with_both = contest.combinations.iter().filter(|(settings, _)| has_both(settings));
-    let corners = |(settings, both_set): (&Settings, &Combination<'_>)| {
+    let corners = |(settings, both_set): (&Settings, &SettingsTrials<'_>)| {
         let corner = |settings: &Settings| contest.combinations.get(settings).map(|found| found.series(None));
         let only_first = corner(&with_setting(settings, second, b_base))?;
         let only_second = corner(&with_setting(settings, first, a_base))?;
@@ -279,18 +279,19 @@ fn corner_quotients(
     with_both.filter_map(corners).collect()
 }
 
-fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
-    let measured: Vec<(&Settings, &Combination<'_>)> =
+fn points(contest: &StoreContest<'_>) -> Vec<SettingsResult> {
+    let measured: Vec<(&Settings, &SettingsTrials<'_>)> =
         contest.combinations.iter().filter(|(_, combination)| !combination.series(None).is_empty()).collect();
-    let is_best = |candidate: &Combination<'_>| {
+    let is_best = |candidate: &SettingsTrials<'_>| {
         let rivals = measured.iter().map(|(_, combination)| *combination);
-        let is_rival = |rival: &&Combination<'_>| rival.weakest_guarantee() >= candidate.weakest_guarantee();
-        let rivals: Vec<&Combination<'_>> = rivals.filter(is_rival).collect();
+        let is_rival =
+            |rival: &&SettingsTrials<'_>| rival.weakest_guarantee() >= candidate.weakest_guarantee();
+        let rivals: Vec<&SettingsTrials<'_>> = rivals.filter(is_rival).collect();
         let series: Vec<Series<BlockKey>> = rivals.iter().map(|rival| rival.series(None)).collect();
         let best = standing::best(&series, Better::Lower, Terms::default());
         best.into_iter().any(|index| std::ptr::eq(rivals[index], candidate))
     };
-    let build_result = |(settings, combination): &(&Settings, &Combination<'_>)| {
+    let build_result = |(settings, combination): &(&Settings, &SettingsTrials<'_>)| {
         let (tier, power_cut) = combination.weakest_guarantee();
         Some(SettingsResult {
             name: combination.name.clone(),
@@ -307,13 +308,13 @@ fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
     };
     let mut results: Vec<SettingsResult> = measured.iter().filter_map(build_result).collect();
     results.sort_by(|a, b| {
-        let promise = |result: &SettingsResult| (result.tier, result.power_cut);
-        promise(b).cmp(&promise(a)).then(a.latency_ns.mean.value.total_cmp(&b.latency_ns.mean.value))
+        let guarantee = |result: &SettingsResult| (result.tier, result.power_cut);
+        guarantee(b).cmp(&guarantee(a)).then(a.latency_ns.mean.value.total_cmp(&b.latency_ns.mean.value))
     });
     results
 }
 
-/// The spots by promise, the safest first.
+/// The combinations of settings by guarantee, the safest first.
 pub fn group_by_guarantee(
     results: &[SettingsResult],
 ) -> IndexMap<(Guarantee, Option<Loss>), Vec<&SettingsResult>> {
@@ -324,7 +325,7 @@ pub fn group_by_guarantee(
     by_guarantee
 }
 
-/// A promise in words: `power: a power cut costs nothing`.
+/// A guarantee in words: `power: a power cut costs nothing`.
 pub fn describe_guarantee((tier, power_cut): (Guarantee, Option<Loss>)) -> String {
     match power_cut {
         Some(power_cut) => format!("{tier}: a power cut {power_cut}"),

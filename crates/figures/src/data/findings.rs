@@ -36,7 +36,7 @@ pub struct CheckedClaim<'a> {
     pub claim: &'a Claim,
     /// One for each group, or each set of groups that differ only in what the claim compares.
     pub findings: Vec<Finding>,
-    /// The result of the same rule on the published tables of its own paper.
+    /// The result of the same rule on the published tables of its paper.
     pub published: Vec<TableVerdict>,
 }
 
@@ -79,7 +79,7 @@ fn study_tables<'m>(merged: &'m Merged<'_>, study: &StudyClaims) -> &'m [Table] 
     &merged.tables[start..start + count]
 }
 
-/// Each figure of every group in which stores compete. Published tables compare stores as shipped, whatever they promise:
+/// Each figure of every group in which stores compete. Published tables compare stores as shipped, whatever they guarantee:
 /// so do these if `default` was asked for, and only here. Tables of winners never mix tiers.
 pub fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<BlockKey>>> {
     let mut pools_by_figure: Vec<Vec<Pool<BlockKey>>> = figures.iter().map(|_| Vec::new()).collect();
@@ -235,10 +235,10 @@ pub fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
 /// Why there is no verdict on a claim of which nothing was measured.
 pub fn why_unmeasured(checked: &CheckedClaim<'_>) -> String {
     let reason_of = |finding| words::why_undecided(checked.claim, finding);
-    checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), reason_of)
+    checked.findings.first().map_or_else(|| format!("needs {}", name_needed_groups(checked.claim)), reason_of)
 }
 
-pub fn unheard(claim: &Claim) -> String {
+pub fn name_needed_groups(claim: &Claim) -> String {
     let groups = claim.at.groups_in_words();
     if groups.is_empty() { "a trial".into() } else { groups }
 }

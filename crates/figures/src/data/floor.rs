@@ -1,4 +1,4 @@
-//! The figures of a place without a store, from a run of the workload `device`: floor and ceiling for stores', and in no ranking.
+//! The figures of a location without a store, from a run of the workload `device`: floor and ceiling for stores', and in no ranking.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::stats;
 /// The workload without a store.
 const DEVICE: &str = "device";
 
-/// One place of one machine, without a store.
+/// One location of one machine, without a store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Floor {
-    /// The machine's name, and the place's in the runs of stores.
+    /// The machine's name, and the location's in the runs of stores.
     location: (String, String),
     /// Its figures, in words: `4KiB random reads past the page cache 85.0 µs`.
     figures: Vec<String>,
@@ -26,7 +26,7 @@ pub struct Floor {
     day: String,
 }
 
-/// A figure shown for a place, if the device run has it with reads that find the file in memory if they can: the words after the
+/// A figure shown for a location, if the device run has it with reads that find the file in memory if they can: the words after the
 /// size of the blocks, which bandwidths omit; the pattern; how the file is opened and writes are synced; and the unit.
 type FloorFigure = (&'static str, &'static str, (&'static str, &'static str), Unit);
 
@@ -49,43 +49,43 @@ pub fn is_device(run: &Run) -> bool {
     run.workload().is_some_and(|workload| workload.def().name == DEVICE)
 }
 
-/// The figures of each place without a store: from the newest complete device run among `runs`, otherwise from the
-/// newest one among `other_runs`. Places that none of them measured are left out.
+/// The figures of each location without a store: from the newest complete device run among `runs`, otherwise from the
+/// newest one among `other_runs`. Locations that none of them measured are left out.
 pub fn floors(runs: &[Run], other_runs: &[Run]) -> Vec<Floor> {
     let mut devices: Vec<(bool, &Run)> = runs.iter().map(|run| (true, run)).collect();
     devices.extend(other_runs.iter().map(|run| (false, run)));
     devices.retain(|(_, run)| is_device(run) && run.header.shard.is_none());
     devices.retain(|(_, run)| planned_trials::unfinished(run).is_none());
     devices.sort_by(|a, b| (b.0, &b.1.header.started).cmp(&(a.0, &a.1.header.started)));
-    let mut by_place: BTreeMap<(String, String), Floor> = BTreeMap::new();
+    let mut by_location: BTreeMap<(String, String), Floor> = BTreeMap::new();
     for header in runs.iter().filter(|run| !is_device(run)).map(|run| &run.header) {
-        for place in &header.locations {
-            let place_key = (header.hardware.clone(), place.name.clone());
-            let floor = devices.iter().find_map(|(_, device)| floor(header, place, device));
+        for location in &header.locations {
+            let key = (header.hardware.clone(), location.name.clone());
+            let floor = devices.iter().find_map(|(_, device)| floor(header, location, device));
             if let Some(floor) = floor {
-                by_place.entry(place_key).or_insert(floor);
+                by_location.entry(key).or_insert(floor);
             }
         }
     }
-    by_place.into_values().collect()
+    by_location.into_values().collect()
 }
 
-/// The figures of a place in a device run; `None` if it is of another machine or place.
-fn floor(header: &RunHeader, place: &LocationInfo, device: &Run) -> Option<Floor> {
+/// The figures of a location in a device run; `None` if it is of another machine or location.
+fn floor(header: &RunHeader, location: &LocationInfo, device: &Run) -> Option<Floor> {
     let device_header = &device.header;
     let machine_of = |h: &RunHeader| (h.hardware.clone(), h.environment.cpu.clone(), h.environment.cores);
-    let device_place = device_header.locations.iter().find(|device_place| is_same(place, device_place));
-    let device_place = device_place.filter(|_| machine_of(header) == machine_of(device_header))?;
+    let device_location = device_header.locations.iter().find(|candidate| is_same(location, candidate));
+    let device_location = device_location.filter(|_| machine_of(header) == machine_of(device_header))?;
     let (figures, trials): (Vec<String>, Vec<usize>) =
-        WANTED.iter().filter_map(|wanted| figure(wanted, device_place, device)).unzip();
+        WANTED.iter().filter_map(|wanted| figure(wanted, device_location, device)).unzip();
     let day = moment::day(&device_header.started).to_owned();
-    let location = (header.hardware.clone(), place.name.clone());
+    let location = (header.hardware.clone(), location.name.clone());
     Some(Floor { location, figures, trials: trials.into_iter().min()?, day })
 }
 
-/// Whether two places are one directory, or in one file system.
+/// Whether two locations are one directory, or in one file system.
 fn is_same(a: &LocationInfo, b: &LocationInfo) -> bool {
-    let mount_of = |place: &LocationInfo| (place.device.clone(), place.mount_options.clone());
+    let mount_of = |location: &LocationInfo| (location.device.clone(), location.mount_options.clone());
     a.file_system == b.file_system
         && a.image == b.image
         && a.disk == b.disk
@@ -93,10 +93,10 @@ fn is_same(a: &LocationInfo, b: &LocationInfo) -> bool {
 }
 
 /// A figure in words, with its reach and number of trials; `None` if the run lacks it.
-fn figure(wanted: &FloorFigure, place: &LocationInfo, device: &Run) -> Option<(String, usize)> {
+fn figure(wanted: &FloorFigure, location: &LocationInfo, device: &Run) -> Option<(String, usize)> {
     let (words, _, _, unit) = wanted;
     let mut by_cell: BTreeMap<&Cell, Vec<f64>> = BTreeMap::new();
-    for trial in device.trials.iter().filter(|trial| fits(wanted, place, &trial.cell)) {
+    for trial in device.trials.iter().filter(|trial| fits(wanted, location, &trial.cell)) {
         let operation = trial.ok().and_then(|measured| measured.operations.first());
         let value = operation.and_then(|operation| value(*unit, operation));
         by_cell.entry(&trial.cell).or_default().extend(value);
@@ -117,11 +117,11 @@ fn figure(wanted: &FloorFigure, place: &LocationInfo, device: &Run) -> Option<(S
     Some((format!("{block}{words} {}{reach}", show(mean.value)), by_cell[cell].len()))
 }
 
-fn fits((_, pattern, io_and_sync, _): &FloorFigure, place: &LocationInfo, cell: &Cell) -> bool {
+fn fits((_, pattern, io_and_sync, _): &FloorFigure, location: &LocationInfo, cell: &Cell) -> bool {
     cell.text(Axis::PATTERN) == *pattern
         && (cell.text(Axis::IO), cell.text(Axis::SYNC)) == *io_and_sync
         && cell.text(Axis::CACHE) == "warm"
-        && place.is_location_of(cell)
+        && location.is_location_of(cell)
         && cell.threads() == 1
         && cell.text(Axis::BACKGROUND) == "none"
         && cell.machine() == HERE
@@ -134,7 +134,7 @@ fn value(unit: Unit, operation: &OperationResult) -> Option<f64> {
     }
 }
 
-/// A sentence for each place with its figures; it names the place if there are several.
+/// A sentence for each location with its figures; it names the location if there are several.
 pub fn describe_floors(floors: &[Floor]) -> Vec<String> {
     let line = |floor: &Floor| {
         let Floor { location: (hardware, place), figures, trials, day } = floor;
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_run_given_counts_before_the_newest_beside_it() {
+    fn a_given_device_run_counts_before_newer_ones() {
         let study = samples::run("box", &[Sample::new("lmdb")]);
         let (older, newer) =
             (device("2026-01-01T00:00:00Z", &[read(1e3)]), device("2026-02-01T00:00:00Z", &[read(2e3)]));

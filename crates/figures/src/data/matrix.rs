@@ -1,4 +1,4 @@
-//! The matrix of winners as data: for each group, which contestant is best at what, where, by how much, and why a place is
+//! The matrix of winners as data: for each group, which contestant is best at what, where, by how much, and why a comparison is
 //! empty. Contestants are stores, unless the runs compare something else. A store's figure is the geometric mean over trials, as ratios decide ([`crate::stats`]).
 
 use std::borrow::Cow;
@@ -10,10 +10,12 @@ use serde::{Serialize, Serializer};
 use storebench_core::workload::table::{Headline, Workload};
 use storebench_model::axis::Role;
 use storebench_model::cell::{Cell, GuaranteeChoice};
-use storebench_model::result::{Measurements, OVERALL, Outcome, RunHeader, SPACE};
+use storebench_model::result::{
+    LeftOutReason, Measurements, OVERALL, Outcome, RunHeader, SPACE, TrialResult,
+};
 use storebench_model::store::Guarantee;
+use storebench_model::words::words;
 
-use super::absence_reason::AbsenceReason;
 use super::clock;
 use super::contention;
 use super::danger;
@@ -94,7 +96,7 @@ impl Figure {
     }
 }
 
-/// One place in the matrix: the ranked stores, and those without a figure.
+/// One comparison of the matrix: the ranked stores, and those without a figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Contest {
     /// The best first, then by the figure. Empty if no store has a figure.
@@ -112,6 +114,39 @@ pub struct Contest {
 pub struct AbsentStore {
     pub store: String,
     pub why: AbsenceReason,
+}
+
+/// Why a store has no figure, in order of precedence for an empty contest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, strum::VariantNames)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "lowercase")]
+pub enum AbsenceReason {
+    Failed,
+    Unsupported,
+    /// It has figures, but its engine was compiled differently from its authors' release ([`storebench_model::store::StoreBuild`]).
+    #[strum(serialize = "not ranked")]
+    NotRanked,
+    /// It did not keep up with the required rate, so that its latency means nothing.
+    Saturated,
+    /// The work has no such operation, or needs what the store lacks by its nature.
+    #[strum(serialize = "not applicable")]
+    NotApplicable,
+    #[strum(serialize = "left out")]
+    LeftOut,
+    Warning,
+    /// It ran, but has no such figure.
+    #[strum(serialize = "not measured")]
+    NotMeasured,
+    #[strum(serialize = "not run")]
+    NotRun,
+}
+
+words!(AbsenceReason);
+
+impl AbsenceReason {
+    fn from_left_out(reason: &LeftOutReason) -> AbsenceReason {
+        if reason.is_not_applicable() { AbsenceReason::NotApplicable } else { AbsenceReason::LeftOut }
+    }
 }
 
 impl Contest {
@@ -226,6 +261,22 @@ pub fn by_position<'a>(layout: &Layout, group: &Group<'a>) -> ByPosition<'a> {
     by_position
 }
 
+/// What `read` finds in the trials of each store of a group, in the order of its tables; stores without any are left out.
+pub fn collect_by_store<'a, T>(
+    merged: &Merged<'_>,
+    group: &Group<'a>,
+    read: impl Fn(&'a TrialResult) -> Option<T>,
+) -> IndexMap<String, Vec<T>> {
+    let mut by_store: IndexMap<String, Vec<T>> = IndexMap::new();
+    for (store, entries) in by_position(&merged.layout, group).into_values().flatten() {
+        let found: Vec<T> = entries.iter().filter_map(|entry| read(entry.trial)).collect();
+        if !found.is_empty() {
+            by_store.entry(store.into_owned()).or_default().extend(found);
+        }
+    }
+    by_store
+}
+
 /// The operations of a group, the paper's first.
 pub fn operations(group: &Group<'_>) -> Vec<String> {
     let measured = group.trials.iter().filter_map(|entry| entry.trial.ok());
@@ -252,12 +303,15 @@ pub struct SortedTrials<'g, 'a> {
 impl<'g, 'a> SortedTrials<'g, 'a> {
     pub fn new(merged: &'g Merged<'_>, group: &'g Group<'a>) -> SortedTrials<'g, 'a> {
         let key = |cell: &'g Cell| (merged.layout.position(cell), merged.layout.contestant(cell));
+        let left_out = group.left_out.iter();
         SortedTrials {
             headers: merged.runs.iter().map(|run| &run.header).collect(),
             entries: by_position(&merged.layout, group),
-            left_out: group.left_out.iter().map(|omitted| (key(&omitted.cell), omitted.reason())).collect(),
+            left_out: left_out
+                .map(|omitted| (key(&omitted.cell), AbsenceReason::from_left_out(&omitted.reason)))
+                .collect(),
             stores: competing(merged, group).map(|cell| merged.layout.contestant(cell)).collect(),
-            avoided: danger::avoided(merged, group),
+            avoided: danger::find_avoided(merged, group),
             scatters: RefCell::default(),
         }
     }

@@ -1,5 +1,5 @@
 //! Sorts the trials of any number of runs into groups with comparable figures: one machine, one
-//! guarantee, one place, one method. Runs of the same hardware name add trials; their blocks stay separate.
+//! guarantee, one location, one method. Runs of the same hardware name add trials; their blocks stay separate.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -8,11 +8,10 @@ use std::fmt;
 use storebench_core::workload::table::Workload;
 use storebench_host::run::Run;
 use storebench_model::cell::{Axis, Cell, GuaranteeChoice};
-use storebench_model::result::{LeftOutReason, Measurements, RunHeader, TrialResult};
+use storebench_model::result::{LeftOutCell, Measurements, RunHeader, TrialResult};
 use storebench_model::store::{Guarantee, Loss, StoreDef, StoreKind};
 
 use crate::claims::StudyClaims;
-use crate::data::absence_reason::AbsenceReason;
 use crate::data::floor::{self, Floor};
 use crate::data::memory::Basis;
 use crate::data::method::Methods;
@@ -60,7 +59,7 @@ pub struct GroupKey {
     pub asked: Option<GuaranteeChoice>,
     /// The tier given; `None` if no trial got far enough to report it, and if cells have no guarantee.
     pub tier: Option<Guarantee>,
-    /// The loss that a power cut can cause, if the tier alone does not say it: settings are ranked at one such promise.
+    /// The loss that a power cut can cause, if the tier alone does not say it: settings are ranked at one such guarantee.
     pub power_cut: Option<Loss>,
     /// Values of the axes that distinguish groups, such as the place, except the guarantee.
     pub facets: Vec<(Axis, String)>,
@@ -77,7 +76,7 @@ impl GroupKey {
     }
 
     /// The key without the difference between servers and libraries, for figures that are compared only with themselves.
-    pub fn beside_libraries(&self) -> GroupKey {
+    pub fn without_server_words(&self) -> GroupKey {
         GroupKey { method: self.plan_method.clone(), ..self.clone() }
     }
 
@@ -111,20 +110,6 @@ impl fmt::Display for GuaranteeLabel {
     }
 }
 
-/// A cell that was left out, with the reason.
-#[derive(Debug, Clone)]
-pub struct OmittedCell<'a> {
-    pub cell: Cell,
-    pub reason: &'a LeftOutReason,
-}
-
-impl OmittedCell<'_> {
-    /// Why its place is empty.
-    pub fn reason(&self) -> AbsenceReason {
-        if self.reason.is_not_applicable() { AbsenceReason::NotApplicable } else { AbsenceReason::LeftOut }
-    }
-}
-
 /// Comparable trials.
 #[derive(Debug, Clone)]
 pub struct Group<'a> {
@@ -133,7 +118,7 @@ pub struct Group<'a> {
     /// The trials, failed ones included, in the order of the runs given.
     pub trials: Vec<Entry<'a>>,
     /// Combinations that were left out.
-    pub left_out: Vec<OmittedCell<'a>>,
+    pub left_out: Vec<&'a LeftOutCell>,
 }
 
 /// The trials of several runs, in groups.
@@ -154,7 +139,7 @@ pub struct Merged<'a> {
     pub claims: Vec<StudyClaims>,
     /// Published tables that the runs are compared with.
     pub tables: Vec<Table>,
-    /// The figures of the runs' places without a store.
+    /// The figures of the runs' locations without a store.
     pub floors: Vec<Floor>,
     /// Which settings are sizes, for readable values.
     pub readable: Readable,
@@ -162,7 +147,7 @@ pub struct Merged<'a> {
     pub stores: &'a [StoreDef],
 }
 
-/// One store as asked for on one machine in one place; shows which tiers `default` resolved to.
+/// One store as asked for on one machine in one location; shows which tiers `default` resolved to.
 type AskedStore<'a> = (GroupKey, &'a str);
 
 impl<'a> Merged<'a> {
@@ -211,8 +196,7 @@ impl<'a> Merged<'a> {
             for left_out in &run.header.left_out {
                 let without_tier = make_key(index, &left_out.cell, None);
                 for key in group_keys(without_tier, &left_out.cell, &tiers, &measured_keys) {
-                    let omitted = OmittedCell { cell: left_out.cell.clone(), reason: &left_out.reason };
-                    group_entry(&mut groups, key).left_out.push(omitted);
+                    group_entry(&mut groups, key).left_out.push(left_out);
                 }
             }
         }

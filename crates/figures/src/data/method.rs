@@ -62,7 +62,7 @@ const EQUAL_CACHE: &str = "equal_cache";
 /// The beginning of the keys of machines, which affect only the cells of that machine.
 const MACHINES: &str = "machines.";
 
-/// The beginning of the keys of drivers, followed by the place's name. They affect only the cells there.
+/// The beginning of the keys of drivers, followed by the location's name. They affect only the cells there.
 const PLACES: &str = "places.";
 
 /// The beginning of the keys of simulated disks. They affect only the cells on that disk.
@@ -225,7 +225,7 @@ fn after_load(run: &Run) -> Option<&'static str> {
     }
 }
 
-/// The drivers that mounted the file systems of a run's places, if storebench made them.
+/// The drivers that mounted the file systems of a run's locations, if storebench made them.
 fn drivers(run: &Run) -> BTreeMap<String, String> {
     let places = run.header.locations.iter();
     places.filter_map(|place| Some((format!("{PLACES}{}", place.name), place.driver.clone()?))).collect()

@@ -63,6 +63,13 @@ pub fn join_with_and<S: std::borrow::Borrow<str>>(parts: &[S]) -> String {
     }
 }
 
+/// The first of some names, the rest counted: `a, b and 3 more`.
+pub fn join_first<S: std::borrow::Borrow<str>>(names: &[S], most: usize) -> String {
+    let more = names.len().saturating_sub(most);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", names[..names.len().min(most)].join(", "))
+}
+
 /// Kinds of failure and the like that are listed; the rest is counted.
 pub const LISTED: usize = 10;
 
@@ -91,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_stores_have_colours_of_their_own() {
+    fn known_stores_have_distinct_colours() {
         let known = PAPER_STORES.map(|(_, _, colour)| colour).into_iter().chain(MORE_STORES.map(|(_, c)| c));
         assert_eq!(known.chain(OTHER_COLOURS).collect::<BTreeSet<u8>>().len(), 19);
         assert_eq!(store_style("someone-elses"), store_style("someone-elses"));

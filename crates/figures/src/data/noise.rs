@@ -21,21 +21,12 @@ pub struct Outlier {
     pub times: f64,
 }
 
-/// A tendency over the blocks of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Drift {
-    /// The mean latency of the second half of the blocks over that of the first: the geometric mean over cells and operations.
-    pub times: Estimate,
-}
-
-impl Drift {
-    /// `12 % slower`; as a factor if percents read badly: `3.20x slower`.
-    pub fn describe(&self) -> String {
-        match self.times.value {
-            times if times >= 2.0 => format!("{}x slower", three_digits(times)),
-            times if times > 1.0 => format!("{:.0} % slower", (times - 1.0) * 100.0),
-            times => format!("{:.0} % faster", (1.0 - times) * 100.0),
-        }
+/// A drift in words: `12 % slower`; as a factor if percents read badly: `3.20x slower`.
+pub fn describe_drift(times: f64) -> String {
+    match times {
+        times if times >= 2.0 => format!("{}x slower", three_digits(times)),
+        times if times > 1.0 => format!("{:.0} % slower", (times - 1.0) * 100.0),
+        times => format!("{:.0} % faster", (1.0 - times) * 100.0),
     }
 }
 
@@ -98,8 +89,9 @@ fn far_blocks(latencies: &Latencies) -> Vec<(u32, f64)> {
     distances.filter(|(_, off)| is_far(*off)).map(|(block, off)| (block, off.exp())).collect()
 }
 
-/// The drift of a run, if its interval excludes none and it is large enough to mention.
-pub fn drift(run: &Run) -> Option<Drift> {
+/// The mean latency of the second half of a run's blocks over that of the first: the geometric mean over cells and operations. `None` if
+/// its interval includes 1, or it is too near to 1 to mention.
+pub fn drift(run: &Run) -> Option<Estimate> {
     let last = run.trials.iter().map(|trial| trial.block).max().filter(|last| *last >= 3)?;
     let half = last.div_ceil(2);
     // One ratio for each cell: its operations are from one trial, and not independent.
@@ -117,7 +109,7 @@ pub fn drift(run: &Run) -> Option<Drift> {
         by_cell.values().filter_map(|ratios| Some(geometric_mean(ratios)?.value)).collect();
     let times = geometric_mean(&ratios)?;
     let is_certain = times.interval.is_some_and(|interval| !interval.is_range() && !interval.contains(1.0));
-    (is_certain && (times.value - 1.0).abs() > MIN_DRIFT).then_some(Drift { times })
+    (is_certain && (times.value - 1.0).abs() > MIN_DRIFT).then_some(times)
 }
 
 #[cfg(test)]
@@ -141,8 +133,10 @@ mod tests {
 
     #[test]
     fn a_drift_is_never_an_absurd_share() {
-        let words = |value| Drift { times: Estimate { value, interval: None } }.describe();
-        assert_eq!([0.5, 1.25, 141_860.0].map(words), ["50 % faster", "25 % slower", "141,860x slower"]);
+        assert_eq!(
+            [0.5, 1.25, 141_860.0].map(describe_drift),
+            ["50 % faster", "25 % slower", "141,860x slower"]
+        );
     }
 
     #[test]
@@ -168,7 +162,7 @@ mod tests {
     #[test]
     fn a_machine_that_slows_down_is_seen_and_one_odd_block_is_no_drift_alone() {
         let slower = drift(&run(&[1.0, 1.03, 1.08, 1.2, 1.25, 1.3])).unwrap();
-        assert!((1.15..1.25).contains(&slower.times.value), "{slower:?}");
+        assert!((1.15..1.25).contains(&slower.value), "{slower:?}");
         assert_eq!(drift(&run(&[1.0, 1.2])), None, "two blocks can't decide");
     }
 }

@@ -1,10 +1,10 @@
-//! Reports the speed at which a trace was replayed, as a multiple of its own.
+//! Reports the speed at which a trace was replayed, as a multiple of the trace's speed.
 
 use indexmap::IndexMap;
 use storebench_model::units::three_digits;
 
 use super::merge::Merged;
-use super::names::LISTED;
+use super::names::{LISTED, join_first};
 use crate::column::REPLAY_SPEED;
 use crate::stats::mean;
 
@@ -19,11 +19,9 @@ pub fn describe_pace(merged: &Merged<'_>) -> Option<String> {
     }
     let means = speeds.iter().filter_map(|(store, speeds)| Some((store, mean(speeds)?.1.value)));
     let texts: Vec<String> =
-        means.map(|(store, times)| format!("{store} {}x", three_digits(times))).take(LISTED).collect();
-    let more = speeds.len().saturating_sub(LISTED);
-    let ending = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!texts.is_empty())
-        .then(|| format!("Speed of the replay, in times the trace's own: {}{ending}.", texts.join(", ")))
+        means.map(|(store, times)| format!("{store} {}x", three_digits(times))).collect();
+    let list = join_first(&texts, LISTED);
+    (!texts.is_empty()).then(|| format!("Speed of the replay, in times the trace's own: {list}."))
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use storebench_host::run::Run;
 use storebench_model::axis::{Axis, Value};
 use storebench_model::units::{Period, rough_duration, with_commas};
 
+use super::names::join_first;
+
 /// The preset of a study that has its paper's whole design; where it has none, the study itself does.
 const FULL_PRESET: &str = "paper-full";
 /// Values that are named; of more only the number is.
@@ -40,14 +42,18 @@ fn describe_changes(plan: &Plan, full_plan: &Plan) -> Vec<String> {
     let axes = full_plan.axes.names_iter().filter(|axis| *axis != Axis::GUARANTEE).filter_map(|axis| {
         let (in_run, paper) = (plan.axes.values(axis), full_plan.axes.values(axis));
         // Axes that go together may repeat values.
-        let missing_from = |values: &[Value], rest: &[Value]| -> IndexSet<String> {
-            values.iter().filter(|value| !rest.contains(value)).map(|value| value.text().to_owned()).collect()
+        let missing_from = |values: &[Value], rest: &[Value]| -> Vec<String> {
+            let missing = values.iter().filter(|value| !rest.contains(value)).map(Value::to_string);
+            Vec::from_iter(missing.collect::<IndexSet<String>>())
         };
         let (missing, added) = (missing_from(&paper, &in_run), missing_from(&in_run, &paper));
         match (missing.is_empty(), added.is_empty()) {
             (true, _) => None,
-            (_, true) => Some(format!("no {} {}", axis.name(), list_values(&missing))),
-            _ => Some(describe_change(axis.name(), &list_values(&added), &list_values(&missing))),
+            (_, true) => Some(format!("no {} {}", axis.name(), join_first(&missing, MAX_NAMED))),
+            _ => {
+                let [added, missing] = [added, missing].map(|values| join_first(&values, MAX_NAMED));
+                Some(describe_change(axis.name(), &added, &missing))
+            }
         }
     });
     trials.into_iter().chain(parameters).chain(axes).chain(pairs).collect()
@@ -64,13 +70,6 @@ fn readable(text: &str) -> String {
         (_, Ok(time)) => rough_duration(time.0),
         _ => text.to_owned(),
     }
-}
-
-fn list_values(values: &IndexSet<String>) -> String {
-    let more = values.len().saturating_sub(MAX_NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let names: Vec<&str> = values.iter().take(MAX_NAMED).map(String::as_str).collect();
-    format!("{}{more}", names.join(", "))
 }
 
 #[cfg(test)]

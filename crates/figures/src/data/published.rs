@@ -1,4 +1,4 @@
-//! Compares published tables of winners with the matrices of the runs: place by place, and the share of places that agree.
+//! Compares published tables of winners with the matrices of the runs: cell by cell, and the share of cells that agree.
 
 use indexmap::IndexSet;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use storebench_model::units::{CountRange, SizeRange};
 
 use super::findings::{label, pools};
 use super::merge::{BlockKey, Merged};
-use crate::claims::{Contest, Evidence, Figure, Outcome, Pool, Scope, Winner};
+use crate::claims::{Evidence, Figure, Outcome, Pool, Scope, StoreComparison, Winner};
 use crate::column::Unit;
 use crate::judge::standing::{FewBlocksRule, Terms};
 use crate::layout::Position;
@@ -19,22 +19,22 @@ use crate::stats::Series;
 pub struct TableComparison<'a> {
     pub table: &'a Table,
     pub scope: Scope,
-    /// The table's places, each with the run's own.
+    /// The table's cells, each with the run's own.
     pub places: Vec<PublishedCell<'a>>,
 }
 
-/// One place of a published table, and the same place of the run.
+/// One cell of a published table, and the same comparison in the run.
 #[derive(Debug)]
 pub struct PublishedCell<'a> {
     pub row: &'a Row,
     pub data: Data,
     pub records: CountRange,
     pub published: &'a Cell,
-    /// The run's own evidence; `None` if it has no such place.
+    /// The run's own evidence; `None` if it has no such comparison.
     pub found: Option<Evidence>,
 }
 
-/// A table's places counted by outcome.
+/// A table's cells counted by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Agreement {
     /// The published winner is the run's only one.
@@ -45,7 +45,7 @@ pub struct Agreement {
     pub other: usize,
     /// The run lacks a figure that would decide.
     pub lacking: usize,
-    /// The run has no such place.
+    /// The run has no such comparison.
     pub absent: usize,
 }
 
@@ -58,7 +58,7 @@ impl Agreement {
         self.compared() + self.lacking + self.absent
     }
 
-    /// The share of places whose published winner is the run's best, or too close to call with it. `None` if less than half of
+    /// The share of cells whose published winner is the run's best, or too close to call with it. `None` if less than half of
     /// the table can be compared: that says too little of the rest.
     pub fn share(self) -> Option<f64> {
         (self.compared() > 0 && 2 * self.compared() >= self.total())
@@ -66,7 +66,7 @@ impl Agreement {
     }
 }
 
-/// The share that agrees, and the places that can't be compared.
+/// The share that agrees, and the cells that can't be compared.
 pub fn describe_agreement(agreement: Agreement) -> String {
     let Agreement { same, close, other, lacking, absent } = agreement;
     let compared = agreement.compared();
@@ -116,7 +116,7 @@ pub fn compare_tables<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Tab
         tables.iter().flat_map(|table| &table.rows).map(|row| row.figure.as_str()).collect();
     let figures: Vec<Figure> = names.into_iter().map(Figure::from_row).collect();
     let pools = pools(merged, &figures);
-    let figures: Vec<OfFigure> = figures.into_iter().zip(pools).collect();
+    let figures: Vec<FigurePools> = figures.into_iter().zip(pools).collect();
     let Some((_, groups)) = figures.first() else { return Vec::new() };
     let mut comparisons = Vec::new();
     for (group, pool) in groups.iter().enumerate() {
@@ -126,7 +126,7 @@ pub fn compare_tables<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Tab
                 comparisons.push(TableComparison {
                     table,
                     scope: pool.scope.clone(),
-                    places: places(table, &figures, group),
+                    places: compare_cells(table, &figures, group),
                 });
             }
         }
@@ -135,9 +135,9 @@ pub fn compare_tables<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Tab
 }
 
 /// A figure, in every group.
-type OfFigure = (Figure, Vec<Pool<BlockKey>>);
+type FigurePools = (Figure, Vec<Pool<BlockKey>>);
 
-fn places<'a>(table: &'a Table, figures: &[OfFigure], group: usize) -> Vec<PublishedCell<'a>> {
+fn compare_cells<'a>(table: &'a Table, figures: &[FigurePools], group: usize) -> Vec<PublishedCell<'a>> {
     let mut cells = Vec::new();
     for row in &table.rows {
         let row_figure = Figure::from_row(&row.figure);
@@ -150,7 +150,7 @@ fn places<'a>(table: &'a Table, figures: &[OfFigure], group: usize) -> Vec<Publi
                     (Axis::RECORD_SIZE, row.record_size.into()),
                     (Axis::RECORDS, (*records).into()),
                 ]);
-                let compare_in = |pool| compare(&table.stores, published, &row_figure, pool, &position);
+                let compare_in = |pool| find_winner(&table.stores, published, &row_figure, pool, &position);
                 let found = pools.and_then(|pools| compare_in(&pools[group]));
                 cells.push(PublishedCell { row, data, records: *records, published, found });
             }
@@ -160,7 +160,7 @@ fn places<'a>(table: &'a Table, figures: &[OfFigure], group: usize) -> Vec<Publi
 }
 
 /// The winner among the table's stores in the run.
-fn compare(
+fn find_winner(
     stores: &[String],
     published: &Cell,
     figure: &Figure,
@@ -170,13 +170,14 @@ fn compare(
     let cells = pool.cells.get(position)?;
     let series = stores.iter().map(|store| cells.get(store).cloned().unwrap_or_else(Series::new)).collect();
     let (spot, terms) = (position.clone(), Terms { few: FewBlocksRule::Threshold, ..pool.terms });
-    let contest = Contest { figure, spot, averaged: None, stores, series, terms, missing: Vec::new() };
+    let contest =
+        StoreComparison { figure, spot, averaged: None, stores, series, terms, missing: Vec::new() };
     Some(contest.winner(&Winner { stores: vec![published.store.clone()], within: None }))
 }
 
 /// A comparison of a table with a group in JSON.
 #[derive(Serialize)]
-pub struct BesideDocument<'a> {
+pub struct TableDocument<'a> {
     table: &'a str,
     title: &'a str,
     source: &'a str,
@@ -184,11 +185,11 @@ pub struct BesideDocument<'a> {
     group: String,
     agreement: Agreement,
     agreeing_share: Option<f64>,
-    comparisons: Vec<PlaceDocument<'a>>,
+    comparisons: Vec<CellDocument<'a>>,
 }
 
 #[derive(Serialize)]
-struct PlaceDocument<'a> {
+struct CellDocument<'a> {
     figure: &'a str,
     record_size: SizeRange,
     records: CountRange,
@@ -198,9 +199,9 @@ struct PlaceDocument<'a> {
     found: Option<&'a Evidence>,
 }
 
-/// The tables in JSON that share any place with the run.
-pub fn documents<'a>(merged: &Merged<'_>, comparisons: &'a [TableComparison<'a>]) -> Vec<BesideDocument<'a>> {
-    let place = |place: &'a PublishedCell<'a>| PlaceDocument {
+/// The tables in JSON that share any comparison with the run.
+pub fn documents<'a>(merged: &Merged<'_>, comparisons: &'a [TableComparison<'a>]) -> Vec<TableDocument<'a>> {
+    let place = |place: &'a PublishedCell<'a>| CellDocument {
         figure: &place.row.figure,
         record_size: place.row.record_size,
         records: place.records,
@@ -209,7 +210,7 @@ pub fn documents<'a>(merged: &Merged<'_>, comparisons: &'a [TableComparison<'a>]
         value: place.published.value,
         found: place.found.as_ref(),
     };
-    let document = |comparison: &'a TableComparison<'a>| BesideDocument {
+    let document = |comparison: &'a TableComparison<'a>| TableDocument {
         table: &comparison.table.name,
         title: &comparison.table.title,
         source: &comparison.table.source,

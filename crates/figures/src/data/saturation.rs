@@ -117,8 +117,7 @@ mod tests {
     use storebench_samples::{Sample, blocks};
 
     use super::*;
-    use crate::data::absence_reason::AbsenceReason;
-    use crate::data::matrix::matrices;
+    use crate::data::matrix::{AbsenceReason, matrices};
 
     #[test]
     fn what_does_not_keep_up_is_told_and_not_ranked() {

@@ -129,7 +129,7 @@ struct SizeTrials<'a> {
 }
 
 /// Whether a store ran with several data sizes relative to memory.
-pub fn is_there(merged: &Merged<'_>) -> bool {
+pub fn has_several_sizes(merged: &Merged<'_>) -> bool {
     let mut first_sizes: BTreeMap<&str, u64> = BTreeMap::new();
     let entries = merged.groups.iter().flat_map(|group| &group.trials);
     let is_measured =
@@ -141,7 +141,7 @@ pub fn is_there(merged: &Merged<'_>) -> bool {
 }
 
 pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
-    if !is_there(merged) {
+    if !has_several_sizes(merged) {
         return Vec::new();
     }
     let mut by_key: IndexMap<(GroupKey, Position), SizeTrials<'_>> = IndexMap::new();
@@ -155,7 +155,7 @@ pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
             for (store, entries) in ranked_stores(contestants) {
                 let is_harness = entries.iter().any(|entry| merged.is_harness(entry.trial.cell.store()));
                 let Some(times) = entries.iter().find_map(times).filter(|_| !is_harness) else { continue };
-                let size_trials = by_key.entry((group.key.beside_libraries(), rest.clone())).or_default();
+                let size_trials = by_key.entry((group.key.without_server_words(), rest.clone())).or_default();
                 if !size_trials.groups.contains(&index) {
                     size_trials.groups.push(index);
                     size_trials.operations.extend(operations(group));

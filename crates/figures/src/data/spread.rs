@@ -12,7 +12,7 @@ pub fn text(interval: Option<Interval>, format_value: impl Fn(f64) -> String) ->
     Some(match () {
         () if interval.is_range() && low == high => return None,
         () if interval.is_range() => format!("({}..{})", format_value(low), format_value(high)),
-        () if is_too_wide(&interval) => "[too wide to say]".to_owned(),
+        () if low >= 0.0 && high > MAX_WIDTH * low => "[too wide to say]".to_owned(),
         () => format!("[{}, {}]", format_value(low), format_value(high)),
     })
 }
@@ -20,10 +20,6 @@ pub fn text(interval: Option<Interval>, format_value: impl Fn(f64) -> String) ->
 /// The interval in words that follow a figure; empty if there is none.
 pub fn describe_after(interval: Option<Interval>, format_value: impl Fn(f64) -> String) -> String {
     text(interval, format_value).map_or_else(String::new, |reach| format!(" {reach}"))
-}
-
-pub fn is_too_wide(interval: &Interval) -> bool {
-    !interval.is_range() && interval.low >= 0.0 && interval.high > MAX_WIDTH * interval.low
 }
 
 /// The legend of ranges and intervals, shown once in a report.

@@ -5,15 +5,14 @@ use storebench_host::run::Run;
 use storebench_model::result::{Environment, Failure, LocationInfo, Outcome};
 use storebench_model::units::{plural, three_digits, with_commas};
 
-use super::absence_reason::AbsenceReason;
-use super::matrix::Matrix;
+use super::matrix::{AbsenceReason, Matrix};
 use super::merge::Merged;
 use super::names::LISTED;
 use super::noise::{self, Outlier};
 use super::planned_trials::{self, UnfinishedRun};
 use crate::layout::Position;
 
-/// Whether a place's disk rotates, in words. A virtual machine reports what its host says, mostly that its disk rotates.
+/// Whether a location's disk rotates, in words. A virtual machine reports what its host says, mostly that its disk rotates.
 pub fn rotation(place: &LocationInfo, environment: &Environment) -> Option<&'static str> {
     let says_virtual = |text: &String| text.contains("virtual machine") || text.contains("wsl");
     let is_virtual = environment.virtualisation.as_ref().is_some_and(says_virtual);
@@ -50,15 +49,16 @@ pub fn cut_off(mut lines: Vec<String>, noun: &str) -> Vec<String> {
 pub fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, run) in merged.runs.iter().enumerate() {
-        let of_run = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
+        let run_suffix = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
         lines.extend(noise::drift(run).map(|drift| {
-            format!("Drift{of_run}: the second half of the blocks was {} than the first.", drift.describe())
+            let speed = noise::describe_drift(drift.value);
+            format!("Drift{run_suffix}: the second half of the blocks was {speed} than the first.")
         }));
         let outliers = noise::outliers(run);
         lines.extend(outliers.iter().map(|outlier| {
             let Outlier { cell, block, operation, times } = outlier;
             format!(
-                "Outlier{of_run}, not dropped: {cell}, block {block}: {operation} took {}x its median.",
+                "Outlier{run_suffix}, not dropped: {cell}, block {block}: {operation} took {}x its median.",
                 three_digits(*times)
             )
         }));
@@ -133,15 +133,15 @@ pub fn missing_figures<'m>(
 ) -> MissingFigures {
     let (mut failed, mut unsupported, mut left_out) = (Lists::new(), Lists::new(), Lists::new());
     for (index, run) in merged.runs.iter().enumerate() {
-        let of_run = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
+        let run_suffix = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
         for trial in &run.trials {
             let (id, store) = (trial.cell.id(), merged.layout.contestant(&trial.cell));
             match &trial.outcome {
                 Outcome::Ok => {}
                 Outcome::Failed { reason, message, log } => {
-                    let event = format!("{store}, {}: {}", kind(*reason), one_line(message));
+                    let event = format!("{store}, {}: {}", describe_failure(*reason), one_line(message));
                     let log = if log.is_empty() { String::new() } else { format!(", {log}") };
-                    count_in(&mut failed, event, || format!("{id}, block {}{log}{of_run}", trial.block));
+                    count_in(&mut failed, event, || format!("{id}, block {}{log}{run_suffix}", trial.block));
                 }
                 Outcome::Unsupported { message } => {
                     count_in(&mut unsupported, format!("{store}: {}", one_line(message)), || id);
@@ -155,7 +155,7 @@ pub fn missing_figures<'m>(
     MissingFigures { failed, unsupported, left_out, not_run: not_measured(merged, matrices) }
 }
 
-fn kind(failure: Failure) -> &'static str {
+fn describe_failure(failure: Failure) -> &'static str {
     match failure {
         Failure::Store => "error",
         Failure::WrongData => "wrong data",
@@ -173,7 +173,7 @@ fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Stores that never ran, and places in matrices that a store missed though it ran in others.
+/// Stores that never ran, and comparisons of matrices that a store missed though it ran in others.
 fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Lists {
     let mut lists = Lists::new();
     for run in merged.runs {
@@ -185,7 +185,7 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
             }
         }
     }
-    // With paired axes, a matrix has places that no plan has: no store ran there.
+    // With paired axes, a matrix has comparisons that no plan has: no store ran there.
     let is_paired = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| !plan.paired.is_empty()));
     for matrix in matrices {
         let is_unmeasured =

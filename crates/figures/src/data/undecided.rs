@@ -198,9 +198,9 @@ mod tests {
         type Case<'a> = (usize, &'a [Noisy], Option<f64>, &'a [&'a str], &'a str);
         let cases: [Case<'_>; 9] = [
             (5, &all, None, &["lmdb", "redb"], "the pair is too close to call"),
-            (4, &all, None, &["lmdb", "redb", "sqlite"], "no look is planned"),
-            (32, &all, None, &[], "the last look is over"),
-            (5, &[LMDB, SQLITE], None, &[], "it is told"),
+            (4, &all, None, &["lmdb", "redb", "sqlite"], "no analysis is planned"),
+            (32, &all, None, &[], "the last analysis is over"),
+            (5, &[LMDB, SQLITE], None, &[], "it is decided"),
             (12, &coarse, None, &[], "no budget decides it"),
             (5, &alike, None, &["lmdb", "redb"], "4 % apart, with as much noise, is not given up"),
             (2, &exact, precise, &["lmdb", "redb"], "two blocks are not enough"),
@@ -241,11 +241,11 @@ mod tests {
             next
         };
         assert_eq!(next(3, "lmdb", 1010.0), [0, 1], "too close to call, and SQLite is no matter");
-        assert_eq!(next(4, "lmdb", 1010.0), [0, 1, 2], "no look is planned");
+        assert_eq!(next(4, "lmdb", 1010.0), [0, 1, 2], "no analysis is planned");
         assert_eq!(next(3, "lmdb", 3000.0), NONE, "it holds");
         assert_eq!(next(3, "lmdb", 300.0), NONE, "it does not");
         assert_eq!(next(3, "fjall", 1010.0), NONE, "no block brings what did not run");
-        assert_eq!(next(32, "lmdb", 1010.0), NONE, "the last look is over");
+        assert_eq!(next(32, "lmdb", 1010.0), NONE, "the last analysis is over");
     }
 
     #[test]

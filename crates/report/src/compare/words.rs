@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use indexmap::IndexMap;
 use storebench_figures::data::moment::to_the_second;
-use storebench_figures::data::noise::{self, Drift};
+use storebench_figures::data::noise;
 use storebench_figures::data::spread;
 use storebench_figures::layout::words;
 use storebench_figures::stats::median;
@@ -382,11 +382,11 @@ fn shorten(refuses: bool, text: &str) -> String {
 fn describe_noise(comparison: &Comparison<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (word, side) in [("BASE", &comparison.base), ("NEW", &comparison.new)] {
-        let drifts: Vec<Drift> = side.runs.iter().filter_map(noise::drift).collect();
+        let drifts: Vec<_> = side.runs.iter().filter_map(noise::drift).collect();
         match drifts.as_slice() {
             [] => {}
             [drift] if side.runs.len() == 1 => {
-                let speed = drift.describe();
+                let speed = noise::describe_drift(drift.value);
                 lines.push(format!(
                     "drift within {word}: the second half of its blocks was {speed} than the first"
                 ));

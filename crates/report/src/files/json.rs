@@ -9,7 +9,7 @@ use storebench_figures::data::effects::{Effects, effects};
 use storebench_figures::data::findings;
 use storebench_figures::data::findings::document::{StudyDocument, documents};
 use storebench_figures::data::matrix::Matrix;
-use storebench_figures::data::published::{self, BesideDocument};
+use storebench_figures::data::published::{self, TableDocument};
 use storebench_figures::data::sizes::{Sizes, sizes};
 use storebench_figures::data::slowdown::{Slowdowns, slowdowns};
 use storebench_model::result::{FORMAT_VERSION, RunHeader, TrialResult};
@@ -27,7 +27,7 @@ struct Document<'a> {
     effects: Vec<Effects>,
     sizes: Vec<Sizes>,
     findings: Vec<StudyDocument<'a>>,
-    published: Vec<BesideDocument<'a>>,
+    published: Vec<TableDocument<'a>>,
     sections: BTreeMap<&'static str, Tables>,
 }
 

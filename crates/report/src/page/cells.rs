@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_figures::data::absence_reason::AbsenceReason;
-use storebench_figures::data::matrix::{Matrix, SortedTrials};
+use storebench_figures::data::matrix::{AbsenceReason, Matrix, SortedTrials};
 use storebench_figures::data::merge::{Entry, Group, Merged};
 use storebench_figures::layout::Position;
 use storebench_model::result::{LeftOutReason, Outcome};
@@ -66,7 +65,7 @@ fn add_reasons<'a>(merged: &Merged<'_>, group: &'a Group<'a>, rows: &mut BTreeMa
     let layout = &merged.layout;
     let omitted = group.left_out.iter();
     let left_out: BTreeMap<(Position, Cow<'_, str>), &LeftOutReason> =
-        omitted.map(|o| ((layout.position(&o.cell), layout.contestant(&o.cell)), o.reason)).collect();
+        omitted.map(|o| ((layout.position(&o.cell), layout.contestant(&o.cell)), &o.reason)).collect();
     for row in rows.values_mut() {
         let Key { position, store, .. } = row.key.clone();
         row.reason = match row.absence {

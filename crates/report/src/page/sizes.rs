@@ -3,7 +3,7 @@
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use storebench_figures::data::merge::Merged;
-use storebench_figures::data::sizes::{Sizes, StoreFalls, is_there, sizes, times};
+use storebench_figures::data::sizes::{Sizes, StoreFalls, has_several_sizes, sizes, times};
 use storebench_figures::stats::cliff::Cliff;
 use storebench_model::cell::Axis;
 
@@ -67,7 +67,7 @@ pub fn charts(merged: &Merged<'_>) -> Html {
     const SECTION: &str = "<section id=\"outgrown\" tabindex=\"-1\"><h2>Data against memory: charts</h2><p class=\"where\"></p><p class=\"note\">\
                            By data over memory. A bar marks the sizes between which throughput falls more steeply than elsewhere.</p>\
                            <div class=\"content\"></div></section>";
-    Html::new(is_there(merged).then_some(Literal(SECTION)))
+    Html::new(has_several_sizes(merged).then_some(Literal(SECTION)))
 }
 
 #[cfg(test)]

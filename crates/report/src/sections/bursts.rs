@@ -1,19 +1,18 @@
 //! The bursts that each store can take.
 
 use storebench_figures::column::{P99, Unit};
-use storebench_figures::data::merge::Merged;
 use storebench_figures::stats::{median, quantile};
 use storebench_model::result::{Burst, Measurements};
 
 use super::store_rows::{self, Row};
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
+use crate::section::{Cell, Column, ColumnRole, Section, Shape};
 
 pub const SECTION: Section = Section {
     name: "bursts",
     title: "Bursts: ten times the load for a short time",
     link: "Bursts",
     shapes: &[&BURSTS],
-    blocks,
+    blocks: |merged| store_rows::blocks(merged, (&BURSTS, LEGEND), rows),
     ..Section::ABOVE
 };
 
@@ -46,10 +45,6 @@ the time; and evenly again. Latency counts from the moment at which a step was t
 after: from the burst's end until a step did not wait for those before it; in the pause: only once no more steps came, in some trial; without a \
 value where that did not come in some trial before all steps were done. At 90 % of its speed a store has a tenth of its time for what waits, \
 so most are not free before the pause. Medians over trials. Pauses and their causes are told in the section on pauses.";
-
-fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    store_rows::blocks(merged, (&BURSTS, LEGEND), rows)
-}
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
     by_load(trials).iter().map(|bursts| cells(bursts)).collect()

@@ -1,7 +1,7 @@
 //! File systems by cluster size: a map of figures for each store.
 
 use storebench_figures::column::Unit;
-use storebench_figures::data::clusters::{Clusters, Map, MapSpot, clusters, heading};
+use storebench_figures::data::clusters::{Clusters, FigureMap, MapSpot, clusters, name_cluster};
 use storebench_figures::data::merge::Merged;
 
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Tone, Visibility};
@@ -64,7 +64,7 @@ fn legend(groups: &[Clusters]) -> String {
 
 fn table(clusters: &Clusters) -> Table {
     let mut table =
-        Table::new(&CLUSTERS).with_columns(clusters.columns.iter().map(|size| heading(*size)).collect());
+        Table::new(&CLUSTERS).with_columns(clusters.columns.iter().map(|size| name_cluster(*size)).collect());
     for map in &clusters.maps {
         for (place, spots) in clusters.rows.iter().zip(&map.spots) {
             for (cluster, spot) in clusters.columns.iter().zip(spots) {
@@ -78,7 +78,7 @@ fn table(clusters: &Clusters) -> Table {
 
 fn row(
     clusters: &Clusters,
-    map: &Map,
+    map: &FigureMap,
     (place, cluster): (&str, u32),
     spot: Option<MapSpot>,
 ) -> Vec<(&'static str, Cell)> {
@@ -90,7 +90,7 @@ fn row(
         ("figure", Cell::text(&map.name)),
         ("combinations", Cell::from_count(map.combinations)),
         ("place", Cell::text(place)),
-        ("cluster", size.with_text(heading(cluster))),
+        ("cluster", size.with_text(name_cluster(cluster))),
     ];
     match spot {
         None => cells.push(("why", Cell::none().with_text(""))),

@@ -1,18 +1,17 @@
 //! Backups and large batches that ran during the steps of a set's life.
 
 use storebench_figures::column::Unit;
-use storebench_figures::data::merge::Merged;
 use storebench_model::result::{CallStatistics, ConcurrentWork, Measurements};
 
 use super::store_rows::{self, Row};
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
+use crate::section::{Cell, Column, ColumnRole, Section, Shape};
 
 pub const SECTION: Section = Section {
     name: "concurrent_work",
     title: "Backups and large batches during the steps",
     link: "Concurrent work",
     shapes: &[&CONCURRENT_WORK],
-    blocks,
+    blocks: |merged| store_rows::blocks(merged, (&CONCURRENT_WORK, LEGEND), rows),
     ..Section::ABOVE
 };
 
@@ -39,10 +38,6 @@ Once in each tenth the engine made a backup in its own way, from the begin of th
 in one batch, and removed them again. took: the median of the times that the backup or the batch took, and the longest. during steps: the part of that \
 in which steps were going on, too; a backup that takes longer than a tenth's steps goes on alone. backup: the space of its files. calls: those \
 of the steps that were under way at the same time, in all trials; longest: the longest of them; otherwise: the longest of all others.";
-
-fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    store_rows::blocks(merged, (&CONCURRENT_WORK, LEGEND), rows)
-}
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let works: Vec<&ConcurrentWork> =

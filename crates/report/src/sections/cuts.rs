@@ -1,18 +1,21 @@
 //! The states of each store after power cuts.
 
+use std::borrow::Cow;
+
+use indexmap::IndexMap;
 use storebench_figures::column::Unit;
-use storebench_figures::data::cuts::{CheckedStates, checked_states};
-use storebench_figures::data::merge::Merged;
+use storebench_figures::data::matrix::by_position;
+use storebench_figures::data::merge::{Group, Merged};
 use storebench_figures::data::names::join_parts;
 use storebench_figures::judge::danger::{
     CONFIDENCE, control_counts, dangerous_harms, holds, is_sound, loss_bound, lost_nothing, share_interval,
 };
 use storebench_figures::stats::{Interval, quantile};
-use storebench_model::result::{BadState, Control, Phase, StateFinding};
+use storebench_model::result::{BadState, Control, CutCheck, CutResults, Phase, StateFinding};
 use storebench_model::store::Guarantee;
 use storebench_model::units::{plural, rough_ns, three_digits, with_commas};
 
-use super::store_rows::head;
+use super::store_rows::head_cells;
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
 use crate::standings::heading;
 
@@ -86,6 +89,77 @@ const MOST_PIECES: usize = 3;
 /// The bytes that a disk which tears blocks writes at once.
 const TORN_BYTES: u64 = 512;
 
+/// The states of one store, and why some trials have none.
+#[derive(Debug, Default)]
+struct CheckedStates {
+    cuts: CutResults,
+    trials: usize,
+    /// Why others have none.
+    not_made: Option<String>,
+    /// The tier that it is checked against: the one asked for, otherwise the one given.
+    tier: Option<Guarantee>,
+    /// States that lost more than that allows, with the positions of their trials.
+    bad: Vec<(u64, BadState)>,
+}
+
+impl CheckedStates {
+    /// The states cut in a part of the history, and how many of them lost something.
+    fn phase(&self, phase: Phase) -> (u64, u64) {
+        self.cuts.phases.get(&phase).map_or((0, 0), |states| (states.states, states.caught))
+    }
+
+    fn add(&mut self, position: u64, check: &CutCheck) {
+        let results = match check {
+            CutCheck::NotMade { reason } => {
+                self.not_made = Some(reason.clone());
+                return;
+            }
+            CutCheck::Made(results) => results,
+        };
+        self.trials += 1;
+        let sums = &mut self.cuts;
+        sums.steps += results.steps;
+        sums.requests += results.requests;
+        sums.flushes += results.flushes;
+        sums.whole_bytes = results.whole_bytes;
+        for (counts, additions) in
+            [(&mut sums.found, &results.found), (&mut sums.unacknowledged, &results.unacknowledged)]
+        {
+            additions.iter().for_each(|(finding, states)| *counts.entry(*finding).or_default() += states);
+        }
+        sums.sessions = results.sessions;
+        results.phases.iter().for_each(|(phase, states)| sums.phases.entry(*phase).or_default().add(*states));
+        for (control, states) in &results.controls {
+            sums.controls.entry(*control).or_default().add(*states);
+        }
+        sums.open_ns.extend(&results.open_ns);
+        sums.verified += results.verified;
+        self.bad.extend(results.bad.iter().map(|bad| (position, bad.clone())));
+        sums.lost_steps.extend(&results.lost_steps);
+        sums.lost_ns.extend(&results.lost_ns);
+    }
+}
+
+/// The states of a group's stores, in the order of its tables; disks that tear blocks are separate.
+fn checked_states(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, CheckedStates)> {
+    let mut by_store: IndexMap<(Cow<'_, str>, u64), CheckedStates> = IndexMap::new();
+    for (store, entries) in by_position(&merged.layout, group).into_values().flatten() {
+        let checks = entries
+            .iter()
+            .filter_map(|entry| Some((entry.trial.position, entry.trial.ok()?.cut_check.as_ref()?)));
+        for (position, check) in checks {
+            let whole_bytes = match check {
+                CutCheck::Made(results) => results.whole_bytes,
+                CutCheck::NotMade { .. } => 0,
+            };
+            let states = by_store.entry((store.clone(), whole_bytes)).or_default();
+            states.tier = group.key.asked.and_then(|asked| asked.tier()).or(group.key.tier);
+            states.add(position, check);
+        }
+    }
+    by_store.into_iter().map(|((store, _), states)| (store.into_owned(), states)).collect()
+}
+
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let (mut table, mut notes) = (Table::new(&CUTS), Vec::new());
     for group in &merged.groups {
@@ -94,7 +168,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
             let name = merged.readable.name(&store);
             let is_torn = checked.cuts.whole_bytes == TORN_BYTES;
             let name = if is_torn { format!("{name}, torn") } else { name.into_owned() };
-            let head = head(group, Cell::text(&title), Cell::store(&store, name.clone()));
+            let head = head_cells(group, Cell::text(&title), Cell::store(&store, name.clone()));
             table.push(Visibility::Always, head.into_iter().chain(row(&checked)));
             let bad = checked.bad.iter().filter_map(|(trial, bad)| describe_bad_state(&name, *trial, bad));
             notes.extend(sentence(&name, &checked).into_iter().chain(bad).map(Block::Note));
@@ -282,4 +356,20 @@ fn describe_bad_state(store: &str, trial: u64, bad: &BadState) -> Option<String>
         bad.name(trial),
         bad.message,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use storebench_model::result::Harm;
+
+    use super::*;
+
+    #[test]
+    fn what_broke_before_anything_was_acknowledged_stays_so_over_several_trials() {
+        let refused = |states| [(StateFinding::Refused, states)].into_iter().collect();
+        let results = CutResults { found: refused(2), unacknowledged: refused(2), ..CutResults::default() };
+        let mut states = CheckedStates::default();
+        (0..2).for_each(|position| states.add(position, &CutCheck::Made(Box::new(results.clone()))));
+        assert_eq!(states.cuts.harms(Guarantee::Power), [(Harm::Created, 4)].into());
+    }
 }

@@ -1,4 +1,4 @@
-//! The effects of settings: every combination with its promise, each value alone, and each pair.
+//! The effects of settings: every combination with its guarantee, each value alone, and each pair.
 
 use storebench_figures::column::Unit;
 use storebench_figures::data::effects::{
@@ -6,6 +6,7 @@ use storebench_figures::data::effects::{
     describe_guarantee, effects,
 };
 use storebench_figures::data::merge::Merged;
+use storebench_figures::data::spread::describe_after;
 use storebench_figures::stats::{Estimate, MIN_BLOCKS};
 use storebench_model::units::{rough_ns, three_digits};
 
@@ -177,6 +178,8 @@ fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
     for spot in &effects.points {
         let SettingsResult { latency_ns, per_second, tier, power_cut, .. } = spot;
         let mut cells = scope_cells(effects, "combination");
+        let Estimate { value, interval } = latency_ns.mean;
+        let latency = format!("{}{}", rough_ns(value), describe_after(interval, rough_ns));
         let notes = spot.marks.iter().map(|mark| format!("({mark})")).collect();
         let name = Cell::text(&spot.name).with_text(merged.readable.name(&spot.name));
         cells.extend([
@@ -189,21 +192,12 @@ fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
             ("power_cut", Cell::or_none(*power_cut, |cut| Cell::text(cut.name()))),
             ("best", Cell::boolean(spot.best)),
             ("per_second", Cell::or_none(per_second.as_ref(), |speed| number(speed.mean))),
-            ("latency_mean", Cell::estimate(latency_ns.mean).with_text(describe_spot(spot))),
+            ("latency_mean", Cell::estimate(latency_ns.mean).with_text(latency)),
             ("syncs_per_operation", Cell::or_none(spot.syncs_per_operation, syncs)),
         ]);
         table.push(Visibility::Always, cells);
     }
     table
-}
-
-fn describe_spot(spot: &SettingsResult) -> String {
-    let latency = &spot.latency_ns.mean;
-    format!(
-        "{}{}",
-        rough_ns(latency.value),
-        storebench_figures::data::spread::describe_after(latency.interval, rough_ns)
-    )
 }
 
 fn main(merged: &Merged<'_>, effects: &Effects) -> Table {

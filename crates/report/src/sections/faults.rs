@@ -1,11 +1,11 @@
 //! Faults of the disk, and their effects on each store.
 
-use storebench_figures::data::faults::{StoreFaults, faults_of_stores};
+use storebench_figures::data::matrix::collect_by_store;
 use storebench_figures::data::merge::Merged;
 use storebench_figures::data::names::join_parts;
-use storebench_model::result::{FaultKind, FaultOutcome};
+use storebench_model::result::{FaultCheck, FaultKind, FaultOutcome, FaultResults};
 
-use super::store_rows::head;
+use super::store_rows::head_cells;
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
 
 pub const SECTION: Section = Section {
@@ -43,14 +43,38 @@ Each fault struck a disk on which the store took 300 steps, or opened and read t
 no call failed, and all that was acknowledged is there; said no: a call failed, and all that was acknowledged is there; refused: the store \
 does not open or work any more, and says so; silent: acknowledged data is missing or wrong, without a word.";
 
+/// The faults of a store over the trials of a group.
+#[derive(Default)]
+struct StoreFaults {
+    faults: FaultResults,
+    /// The trials with faults.
+    trials: usize,
+    /// Why others have none.
+    not_made: Option<String>,
+}
+
+impl StoreFaults {
+    fn add(&mut self, check: &FaultCheck) {
+        match check {
+            FaultCheck::Made(faults) => {
+                self.trials += 1;
+                self.faults.add(faults);
+            }
+            FaultCheck::NotMade { reason } => self.not_made = Some(reason.clone()),
+        }
+    }
+}
+
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let (mut table, mut notes) = (Table::new(&FAULTS), Vec::new());
     for group in &merged.groups {
         let title = join_parts([group.key.hardware.as_str(), &merged.label(&group.key)]);
-        for (store, store_faults) in faults_of_stores(merged, group) {
+        for (store, checks) in collect_by_store(merged, group, |trial| trial.ok()?.fault_check.as_ref()) {
+            let mut store_faults = StoreFaults::default();
+            checks.into_iter().for_each(|check| store_faults.add(check));
             let name = merged.readable.name(&store).into_owned();
             let head = |kind: &str| {
-                let head = head(group, Cell::text(&title), Cell::store(&store, name.clone()));
+                let head = head_cells(group, Cell::text(&title), Cell::store(&store, name.clone()));
                 head.into_iter().chain([
                     ("fault", Cell::text(kind)),
                     ("trials", Cell::from_count(store_faults.trials)),

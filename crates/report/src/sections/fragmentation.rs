@@ -1,19 +1,18 @@
 //! Scans and files of an aged set.
 
 use storebench_figures::column::Unit;
-use storebench_figures::data::merge::Merged;
 use storebench_figures::stats::quantile;
 use storebench_model::result::{FilePieces, Fragmentation, Measurements};
 
 use super::store_rows::{self, Row};
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
+use crate::section::{Cell, Column, ColumnRole, Section, Shape};
 
 pub const SECTION: Section = Section {
     name: "fragmentation",
     title: "Fragmentation: scans and files of an aged set",
     link: "Fragmentation",
     shapes: &[&FRAGMENTATION],
-    blocks,
+    blocks: |merged| store_rows::blocks(merged, (&FRAGMENTATION, LEGEND), rows),
     ..Section::ABOVE
 };
 
@@ -37,10 +36,6 @@ scan: reading all records in their order, after they were loaded and after they 
 trial, and over trials. A store without order has none. files, pieces: the files that have a place on the disk once the store is closed, \
 and in how many pieces they lie there, as the file system tells it; one without values does not tell. Of a store in memory, or elsewhere, \
 there are none.";
-
-fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    store_rows::blocks(merged, (&FRAGMENTATION, LEGEND), rows)
-}
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let results: Vec<&Fragmentation> =

@@ -1,19 +1,18 @@
 //! The pauses of each store, and its engine's background work during them.
 
 use storebench_figures::column::Unit;
-use storebench_figures::data::merge::Merged;
 use storebench_model::result::{Measurements, Pauses, UpkeepCount};
 
 use super::bursts::{by_load, load};
 use super::store_rows::{self, Row};
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
+use crate::section::{Cell, Column, ColumnRole, Section, Shape};
 
 pub const SECTION: Section = Section {
     name: "pauses",
     title: "Pauses, and the work that the engine did for itself",
     link: "Pauses",
     shapes: &[&PAUSES],
-    blocks,
+    blocks: |merged| store_rows::blocks(merged, (&PAUSES, LEGEND), rows),
     ..Section::ABOVE
 };
 
@@ -48,10 +47,6 @@ itself. found: the share of samples, each right after a pause, that found it don
 would find it if it were as frequent then as in the samples without a pause. Work that is found no more often than by chance explains no pause, \
 and one that is found more often need not be its cause. A store that does not tell has none.";
 
-fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    store_rows::blocks(merged, (&PAUSES, LEGEND), rows)
-}
-
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let tenths = trials.iter().filter_map(|measured| measured.pauses.as_ref());
     let mut rows = time_rows("tenths", tenths.collect());
@@ -67,7 +62,7 @@ fn time_rows(when: &str, pauses: Vec<&Pauses>) -> Vec<Row> {
     let trials = pauses.len();
     let total = pauses.into_iter().cloned().reduce(Pauses::plus).filter(|total| total.count() > 0);
     let Some(total) = total else { return Vec::new() };
-    let head = || [("during", Cell::text(when))].into_iter().chain(head(trials, &total));
+    let head = || [("during", Cell::text(when))].into_iter().chain(pause_cells(trials, &total));
     let mut work: Vec<_> = total.upkeep.iter().filter(|work| work.after > 0).collect();
     work.sort_by_key(|work| std::cmp::Reverse(work.after));
     if work.is_empty() {
@@ -76,7 +71,7 @@ fn time_rows(when: &str, pauses: Vec<&Pauses>) -> Vec<Row> {
     work.iter().map(|work| head().chain(work_row(&total, work)).collect()).collect()
 }
 
-fn head(trials: usize, pauses: &Pauses) -> Row {
+fn pause_cells(trials: usize, pauses: &Pauses) -> Row {
     let share = |part: u64, whole: u64| Cell::real(part as f64 / whole.max(1) as f64);
     vec![
         ("trials", Cell::from_count(trials)),

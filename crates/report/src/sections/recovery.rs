@@ -1,19 +1,17 @@
 //! The time of opening each store after a kill, a power cut and a close, by number of records.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
 use storebench_figures::column::Unit;
-use storebench_figures::data::matrix::SortedTrials;
-use storebench_figures::data::merge::{Group, Merged};
+use storebench_figures::data::matrix::collect_by_store;
+use storebench_figures::data::merge::Merged;
 use storebench_figures::data::names::join_parts;
 use storebench_figures::stats::quantile;
-use storebench_model::result::{Recovery, Reopening};
+use storebench_model::result::{Recovery, RecoveryCheck, Reopening};
 use storebench_model::units::plural;
 use storebench_model::words::words;
 
-use super::store_rows::head;
+use super::store_rows::head_cells;
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
 
 pub const SECTION: Section = Section {
@@ -78,18 +76,6 @@ up to a tenth as many records were added (after: close) or none. memory: that is
 overwritten. by calls: bytes that read calls took until then. from disk: bytes that the kernel had to read from the disk until then, through \
 mappings too.";
 
-#[derive(Default)]
-struct OpeningTimes {
-    number: usize,
-    open_ns: Vec<u64>,
-    first_read_ns: Vec<u64>,
-    first_write_ns: Vec<u64>,
-    close_ns: Vec<u64>,
-    memory_bytes: Vec<u64>,
-    read_bytes: Vec<u64>,
-    fetched_bytes: Vec<u64>,
-}
-
 /// The ways of opening, with their words in the table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
@@ -107,7 +93,7 @@ enum OpeningKind {
 
 words!(OpeningKind);
 
-type OpeningsByKind = BTreeMap<OpeningKind, OpeningTimes>;
+type OpeningsByKind = BTreeMap<OpeningKind, Vec<Reopening>>;
 
 /// The openings of one store by number of records, and why others are missing.
 #[derive(Default)]
@@ -122,17 +108,19 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     for group in &merged.groups {
         let label = merged.label(&group.key);
         let title = join_parts([group.key.hardware.as_str(), &label]);
-        for (store, openings) in openings_by_store(merged, group) {
+        for (store, checks) in collect_by_store(merged, group, |trial| trial.ok()?.recovery_check.as_ref()) {
+            let mut openings = StoreOpenings::default();
+            checks.into_iter().for_each(|check| openings.add_check(check));
             let name = merged.readable.name(&store).into_owned();
             let head = |records: u64| {
-                let head = head(group, Cell::text(&title), Cell::store(&store, name.clone()));
+                let head = head_cells(group, Cell::text(&title), Cell::store(&store, name.clone()));
                 head.into_iter().chain([("records", Cell::count(records))])
             };
-            for (records, ways) in &openings.sizes {
+            for (records, by_kind) in &openings.sizes {
                 let not_made = ("not_made", Cell::or_none(openings.not_made.as_deref(), Cell::text));
-                table.push(Visibility::Always, head(*records).chain([not_made]).chain(row(ways)));
-                for (kind, times) in ways {
-                    costs.push(Visibility::Always, head(*records).chain(cost_cells(*kind, times)));
+                table.push(Visibility::Always, head(*records).chain([not_made]).chain(row(by_kind)));
+                for (kind, reopened) in by_kind {
+                    costs.push(Visibility::Always, head(*records).chain(cost_cells(*kind, reopened)));
                 }
             }
             let full_name = join_parts([name.as_str(), &label]);
@@ -159,30 +147,17 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     blocks
 }
 
-fn openings_by_store<'g, 'a: 'g>(
-    merged: &'g Merged<'a>,
-    group: &'g Group<'a>,
-) -> Vec<(String, StoreOpenings)> {
-    let sorted = SortedTrials::new(merged, group);
-    let mut by_store: IndexMap<Cow<'_, str>, StoreOpenings> = IndexMap::new();
-    for stores in sorted.entries.values() {
-        for (store, entries) in stores {
-            for check in entries.iter().filter_map(|entry| entry.trial.ok()?.recovery_check.as_ref()) {
-                let openings = by_store.entry(store.clone()).or_default();
-                check.sizes.iter().for_each(|recovery| openings.add(recovery));
-                openings.not_made = check.not_made.clone().or_else(|| openings.not_made.take());
-                let not_cut = check.sizes.iter().find_map(|recovery| recovery.not_cut.clone());
-                openings.not_cut = not_cut.or_else(|| openings.not_cut.take());
-            }
-        }
-    }
-    by_store.into_iter().map(|(store, openings)| (store.into_owned(), openings)).collect()
-}
-
 impl StoreOpenings {
+    fn add_check(&mut self, check: &RecoveryCheck) {
+        check.sizes.iter().for_each(|recovery| self.add(recovery));
+        self.not_made = check.not_made.clone().or_else(|| self.not_made.take());
+        let not_cut = check.sizes.iter().find_map(|recovery| recovery.not_cut.clone());
+        self.not_cut = not_cut.or_else(|| self.not_cut.take());
+    }
+
     fn add(&mut self, recovery: &Recovery) {
-        let ways = self.sizes.entry(recovery.records).or_default();
-        let mut add = |kind, reopened: &Reopening| ways.entry(kind).or_default().add(reopened);
+        let by_kind = self.sizes.entry(recovery.records).or_default();
+        let mut add = |kind, reopened: &Reopening| by_kind.entry(kind).or_default().push(*reopened);
         recovery.killed.iter().for_each(|reopened| add(OpeningKind::Kill, reopened));
         add(OpeningKind::Close, &recovery.closed);
         recovery.cold_killed.iter().for_each(|reopened| add(OpeningKind::ColdKill, reopened));
@@ -194,52 +169,50 @@ impl StoreOpenings {
     }
 }
 
-impl OpeningTimes {
-    fn add(&mut self, reopened: &Reopening) {
-        // A new store has nothing to read. Earlier versions did not measure writing.
-        let nonzero = |ns: u64| Some(ns).filter(|ns| *ns > 0);
-        self.number += 1;
-        self.open_ns.push(reopened.open_ns);
-        self.first_read_ns.extend(nonzero(reopened.first_read_ns));
-        self.first_write_ns.extend(nonzero(reopened.first_write_ns));
-        self.close_ns.extend(reopened.close_ns);
-        self.memory_bytes.extend(reopened.memory_bytes);
-        self.read_bytes.extend(reopened.read_bytes);
-        self.fetched_bytes.extend(reopened.fetched_bytes);
-    }
+/// A quantile of a figure over openings; empty if none has it.
+fn quantile_cell(reopened: &[Reopening], share: f64, read: fn(&Reopening) -> Option<u64>) -> Cell {
+    Cell::quantile(&reopened.iter().filter_map(read).collect::<Vec<u64>>(), share)
 }
 
-fn row(ways: &OpeningsByKind) -> Vec<(&'static str, Cell)> {
-    let open = |kind| ways.get(&kind).map_or_else(Cell::none, |times| Cell::quantile(&times.open_ns, 0.5));
+/// A new store has nothing to read. Earlier versions did not measure writing.
+fn nonzero(ns: u64) -> Option<u64> {
+    Some(ns).filter(|ns| *ns > 0)
+}
+
+fn row(by_kind: &OpeningsByKind) -> Vec<(&'static str, Cell)> {
+    let open_cell =
+        |reopened: &[Reopening], share| quantile_cell(reopened, share, |opening| Some(opening.open_ns));
+    let open = |kind| by_kind.get(&kind).map_or_else(Cell::none, |reopened| open_cell(reopened, 0.5));
     let mut cells = vec![
         ("closed_p50", open(OpeningKind::Close)),
         ("cold_killed_p50", open(OpeningKind::ColdKill)),
         ("cold_closed_p50", open(OpeningKind::ColdClose)),
         ("cut_p50", open(OpeningKind::Cut)),
     ];
-    if let Some(killed) = ways.get(&OpeningKind::Kill) {
+    if let Some(killed) = by_kind.get(&OpeningKind::Kill) {
         cells.extend([
-            ("kills", Cell::from_count(killed.number)),
-            ("open_p50", Cell::quantile(&killed.open_ns, 0.5)),
-            ("open_most", Cell::quantile(&killed.open_ns, 1.0)),
-            ("first_read_p50", Cell::quantile(&killed.first_read_ns, 0.5)),
-            ("first_write_p50", Cell::quantile(&killed.first_write_ns, 0.5)),
+            ("kills", Cell::from_count(killed.len())),
+            ("open_p50", open_cell(killed, 0.5)),
+            ("open_most", open_cell(killed, 1.0)),
+            ("first_read_p50", quantile_cell(killed, 0.5, |opening| nonzero(opening.first_read_ns))),
+            ("first_write_p50", quantile_cell(killed, 0.5, |opening| nonzero(opening.first_write_ns))),
         ]);
     }
     cells
 }
 
-fn cost_cells(kind: OpeningKind, times: &OpeningTimes) -> [(&'static str, Cell); 9] {
+fn cost_cells(kind: OpeningKind, reopened: &[Reopening]) -> [(&'static str, Cell); 9] {
+    let median = |read: fn(&Reopening) -> Option<u64>| quantile_cell(reopened, 0.5, read);
     [
         ("after", Cell::text(kind.name())),
-        ("openings", Cell::from_count(times.number)),
-        ("open_p50", Cell::quantile(&times.open_ns, 0.5)),
-        ("first_read_p50", Cell::quantile(&times.first_read_ns, 0.5)),
-        ("first_write_p50", Cell::quantile(&times.first_write_ns, 0.5)),
-        ("close_p50", Cell::quantile(&times.close_ns, 0.5)),
-        ("memory_p50", Cell::quantile(&times.memory_bytes, 0.5)),
-        ("read_p50", Cell::quantile(&times.read_bytes, 0.5)),
-        ("fetched_p50", Cell::quantile(&times.fetched_bytes, 0.5)),
+        ("openings", Cell::from_count(reopened.len())),
+        ("open_p50", median(|opening| Some(opening.open_ns))),
+        ("first_read_p50", median(|opening| nonzero(opening.first_read_ns))),
+        ("first_write_p50", median(|opening| nonzero(opening.first_write_ns))),
+        ("close_p50", median(|opening| opening.close_ns)),
+        ("memory_p50", median(|opening| opening.memory_bytes)),
+        ("read_p50", median(|opening| opening.read_bytes)),
+        ("fetched_p50", median(|opening| opening.fetched_bytes)),
     ]
 }
 
@@ -248,8 +221,9 @@ const MIN_GROWTH: f64 = 2.0;
 
 /// A sentence on a store whose recovery grows with its size; `None` without two sizes that show it.
 fn describe_growth(name: &str, openings: &StoreOpenings) -> Option<String> {
-    let killed = |(records, ways): (&u64, &OpeningsByKind)| {
-        Some((*records, ways.get(&OpeningKind::Kill)?.open_ns.clone()))
+    let killed = |(records, by_kind): (&u64, &OpeningsByKind)| {
+        let open_ns = by_kind.get(&OpeningKind::Kill)?.iter().map(|opening| opening.open_ns);
+        Some((*records, open_ns.collect::<Vec<u64>>()))
     };
     let (fewest, few) = killed(openings.sizes.first_key_value()?)?;
     let (most, many) = killed(openings.sizes.last_key_value()?)?;

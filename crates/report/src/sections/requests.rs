@@ -1,15 +1,13 @@
 //! The requests of operations to a simulated disk, and why a store is slow there.
 
 use storebench_figures::column::Unit;
-use storebench_figures::data::matrix::SortedTrials;
-use storebench_figures::data::merge::{Group, Merged};
+use storebench_figures::data::merge::Merged;
 use storebench_figures::data::names::join_parts;
 use storebench_figures::data::requests::{Part, PartRequests, requests_by_part};
-use storebench_figures::layout::words::position_in_full;
 use storebench_model::result::OVERALL;
 use storebench_model::units::{rough_bytes, rough_ns};
 
-use super::store_rows::head;
+use super::store_rows::{group_positions, head_cells};
 use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Section, Shape, Table, Visibility};
 
 pub const SECTION: Section = Section {
@@ -52,23 +50,13 @@ const LEGEND: &str = "Requests are those that the disk answered during an operat
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let mut folds = Vec::new();
-    merged.groups.iter().for_each(|group| group_requests(merged, group, &mut folds));
-    if !folds.is_empty() {
-        folds.push(Block::Note(LEGEND.into()));
-    }
-    folds
-}
-
-fn group_requests(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
-    let sorted = SortedTrials::new(merged, group);
-    for (position, stores) in &sorted.entries {
-        let label = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
+    for (group, label, stores) in group_positions(merged) {
         let (mut table, mut notes) = (Table::new(&REQUESTS), Vec::new());
-        for (store, entries) in stores {
+        for (store, entries) in &stores {
             let parts = requests_by_part(entries);
             let name = merged.readable.name(store);
             for part in &parts {
-                let head = head(group, Cell::text(&label), Cell::store(store, name.clone()));
+                let head = head_cells(group, Cell::text(&label), Cell::store(store, name.clone()));
                 let trials = ("trials", Cell::from_count(entries.len()));
                 table.push(Visibility::Always, head.into_iter().chain([trials]).chain(row(part)));
             }
@@ -80,6 +68,10 @@ fn group_requests(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>
             folds.push(Block::fold(title, FoldState::Part(folds.len()), contents));
         }
     }
+    if !folds.is_empty() {
+        folds.push(Block::Note(LEGEND.into()));
+    }
+    folds
 }
 
 fn row(part: &PartRequests) -> [(&'static str, Cell); 14] {

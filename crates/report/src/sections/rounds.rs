@@ -1,15 +1,13 @@
 //! Speed and files by round, as a workload runs repeatedly on one database.
 
 use storebench_figures::column::{MAX, P99, P999, Unit};
-use storebench_figures::data::matrix::SortedTrials;
-use storebench_figures::data::merge::{Entry, Group, Merged};
+use storebench_figures::data::merge::{Entry, Merged};
 use storebench_figures::data::names::join_parts;
 use storebench_figures::data::rounds::{Figure, last_over_first, most_rounds, values};
-use storebench_figures::layout::words::position_in_full;
 use storebench_figures::stats::Summary;
 use storebench_model::units::three_digits;
 
-use super::store_rows;
+use super::store_rows::{group_positions, head_cells};
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
 };
@@ -50,8 +48,16 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     if rounds < 2 {
         return Vec::new();
     }
-    let mut table = Table::new(&ROUNDS).with_columns((0..rounds).map(head).collect());
-    merged.groups.iter().for_each(|group| group_rounds(merged, group, rounds, &mut table));
+    let mut table = Table::new(&ROUNDS).with_columns((0..rounds).map(name_round).collect());
+    for (group, label, stores) in group_positions(merged) {
+        for (store, entries) in stores.iter().filter(|(_, entries)| most_rounds(*entries) > 1) {
+            let title = Cell::text(&label).with_text(join_parts([group.key.hardware.as_str(), &label]));
+            let store_cells = head_cells(group, title, Cell::store(store, merged.readable.name(store)));
+            for figure in Figure::ALL {
+                push_figure(&store_cells, entries, figure, rounds, &mut table);
+            }
+        }
+    }
     let more = if rounds > MOST_SHOWN { "all rounds, " } else { "" };
     let note = format!(
         "The same work again and again on one database. Geometric means over trials. last/first: how many times the last round's figure is \
@@ -65,27 +71,13 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     ]
 }
 
-fn head(round: usize) -> String {
+fn name_round(round: usize) -> String {
     format!("round {}", round + 1)
 }
 
 /// Whether a round is shown: the first, the last, and an even selection between them.
 fn is_picked(round: usize, rounds: usize) -> bool {
     rounds <= MOST_SHOWN || (0..MOST_SHOWN).any(|step| step * (rounds - 1) / (MOST_SHOWN - 1) == round)
-}
-
-fn group_rounds(merged: &Merged<'_>, group: &Group<'_>, rounds: usize, table: &mut Table) {
-    let sorted = SortedTrials::new(merged, group);
-    for (position, stores) in &sorted.entries {
-        let label = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
-        for (store, entries) in stores.iter().filter(|(_, entries)| most_rounds(*entries) > 1) {
-            let title = Cell::text(&label).with_text(join_parts([group.key.hardware.as_str(), &label]));
-            let store_cells = store_rows::head(group, title, Cell::store(store, merged.readable.name(store)));
-            for figure in Figure::ALL {
-                push_figure(&store_cells, entries, figure, rounds, table);
-            }
-        }
-    }
 }
 
 fn push_figure(
@@ -111,7 +103,7 @@ fn push_figure(
         let Some(summary) = Summary::from_values(&values(entries, figure, round)) else { continue };
         let cells = [
             ("figure", Cell::text(column).with_text(name)),
-            ("round", Cell::from_count(round + 1).with_text(head(round))),
+            ("round", Cell::from_count(round + 1).with_text(name_round(round))),
             ("trials", Cell::from_count(summary.trials)),
             (column, Cell::estimate(summary.mean).with_text(unit.show(summary.mean.value))),
             ("last_over_first", growth.clone()),

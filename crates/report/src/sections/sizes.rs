@@ -52,7 +52,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     parts.chain([Block::Note(LEGEND.to_owned())]).collect()
 }
 
-/// The store that falls last and the one that falls least, a line for each place.
+/// The store that falls last and the one that falls least, a line for each group and position.
 pub fn answer(merged: &Merged<'_>) -> Vec<String> {
     let answer_line = |sizes: &Sizes| {
         let lines = sentences(sizes, sizes.headline()?, &merged.readable);
@@ -78,7 +78,7 @@ fn sizes_blocks(sizes: &Sizes, readable: &Readable) -> Vec<Block> {
 
 fn table(sizes: &Sizes, falls: &StoreFalls, readable: &Readable) -> Table {
     let ends = [sizes.inside, sizes.outside];
-    let mut table = Table::new(&SIZES).with_columns(ends.into_iter().flatten().map(head).collect());
+    let mut table = Table::new(&SIZES).with_columns(ends.into_iter().flatten().map(name_size).collect());
     for fall in &falls.stores {
         for size in &fall.sizes {
             let visibility =
@@ -89,7 +89,7 @@ fn table(sizes: &Sizes, falls: &StoreFalls, readable: &Readable) -> Table {
     table
 }
 
-fn head(times: f64) -> String {
+fn name_size(times: f64) -> String {
     format!("at {}", size(times))
 }
 
@@ -106,19 +106,15 @@ fn row(
         Cliff::None => ("none", [None; 2]),
         Cliff::Unknown => ("unknown", [None; 2]),
     };
-    let kept = fall.kept.as_ref();
+    let (kept, per_second) = (fall.kept.as_ref(), point.per_second.mean);
     vec![
         ("hardware", Cell::text(&sizes.hardware)),
         ("title", Cell::text(&sizes.title)),
         ("store", Cell::store(&fall.store, readable.name(&fall.store))),
         ("operation", Cell::text(&falls.operation)),
-        ("data_over_memory", Cell::real(point.times).with_text(head(point.times))),
+        ("data_over_memory", Cell::real(point.times).with_text(name_size(point.times))),
         ("trials", Cell::from_count(point.per_second.trials)),
-        (
-            "throughput",
-            Cell::estimate(point.per_second.mean)
-                .with_text(Unit::PerSecond.show(point.per_second.mean.value)),
-        ),
+        ("throughput", Cell::estimate(per_second).with_text(Unit::PerSecond.show(per_second.value))),
         (MEAN_LATENCY.id, mean(&point.latency_ns)),
         (P99.id, mean(&point.p99_ns)),
         ("cliff", Cell::text(kind).with_text(cliff(fall.cliff))),

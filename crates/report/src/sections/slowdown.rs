@@ -7,7 +7,7 @@ use storebench_figures::data::names::join_parts;
 use storebench_figures::data::slowdown::{Slowdown, Slowdowns, slowdowns};
 use storebench_figures::data::spread;
 use storebench_figures::stats::MIN_BLOCKS;
-use storebench_model::units::{rough_ns, three_digits};
+use storebench_model::units::{rough_ns, three_digits, with_commas};
 
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape, Table, Visibility};
 
@@ -72,10 +72,7 @@ fn row(group: &Slowdowns, slowdown: &Slowdown, most: usize) -> Vec<(&'static str
         ("title", Cell::text(&group.title).with_text(join_parts([group.hardware.as_str(), &group.title]))),
         ("background", Cell::text(&group.background)),
         ("store", Cell::store(&slowdown.store, &slowdown.store)),
-        (
-            "cells",
-            Cell::from_count(effect.cells).with_text(storebench_model::units::with_commas(most as u64)),
-        ),
+        ("cells", Cell::from_count(effect.cells).with_text(with_commas(most as u64))),
         ("operation", Cell::text(&slowdown.operation)),
         ("blocks", Cell::from_count(effect.ratio.blocks)),
         ("undisturbed", Cell::real(effect.undisturbed_ns).with_text(latencies)),

@@ -1,18 +1,17 @@
 //! The space that each store reclaims after most of its records are removed.
 
 use storebench_figures::column::Unit;
-use storebench_figures::data::merge::Merged;
 use storebench_model::result::{Measurements, SpaceReclaim};
 
 use super::store_rows::{self, Row};
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
+use crate::section::{Cell, Column, ColumnRole, Section, Shape};
 
 pub const SECTION: Section = Section {
     name: "space_reclaim",
     title: "Space reclaim: files after most records were removed",
     link: "Space reclaim",
     shapes: &[&SPACE_RECLAIM],
-    blocks,
+    blocks: |merged| store_rows::blocks(merged, (&SPACE_RECLAIM, LEGEND), rows),
     ..Section::ABOVE
 };
 
@@ -39,10 +38,6 @@ the engine reclaimed space in its own way, while nobody worked on it or, if that
 disk while the store was closed, before, after the records were removed, and at last. most meanwhile: the most that was seen during \
 that; the files were looked at every few milliseconds. Medians over trials. A store without a value in the last four has no such \
 call, or is a server that was running before.";
-
-fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    store_rows::blocks(merged, (&SPACE_RECLAIM, LEGEND), rows)
-}
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let results: Vec<(&Measurements, &SpaceReclaim)> =

@@ -1,18 +1,17 @@
 //! Other calls while a store reclaimed space.
 
 use storebench_figures::column::Unit;
-use storebench_figures::data::merge::Merged;
 use storebench_model::result::{CallStatistics, ConcurrentCalls, Measurements, ReclaimResult};
 
 use super::store_rows::{self, Row};
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
+use crate::section::{Cell, Column, ColumnRole, Section, Shape};
 
 pub const SECTION: Section = Section {
     name: "space_reclaim_concurrent",
     title: "Space reclaim during other work: what calls took meanwhile",
     link: "Space reclaim during work",
     shapes: &[&CALLS],
-    blocks,
+    blocks: |merged| store_rows::blocks(merged, (&CALLS, LEGEND), rows),
     ..Section::ABOVE
 };
 
@@ -40,10 +39,6 @@ While the engine reclaimed space, one thread read records that were left and ano
 call. took: the median time of that. reads, writes: the calls that were under way meanwhile, in all trials, and the longest of them. A call that took \
 about as long may have waited for its end. before, before that: the longest of some 100 reads and 100 writes per trial just before. \
 refused: a call that the engine answered with an error; its thread made no other meanwhile, and afterwards it was done.";
-
-fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    store_rows::blocks(merged, (&CALLS, LEGEND), rows)
-}
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let results: Vec<(&ReclaimResult, &ConcurrentCalls)> =

@@ -1,3 +1,5 @@
+//! Every section in every output, from made runs.
+
 mod life;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,13 +1,12 @@
 //! Whether speed and files still rise or fall in the last of many rounds, and when the files will have doubled.
 
 use storebench_figures::column::Unit;
-use storebench_figures::data::merge::Merged;
 use storebench_figures::data::rounds::{Figure, Growth, LAST, growth, kept_of_written, trend};
 use storebench_figures::stats::trend::Trend;
 use storebench_model::result::Measurements;
 
 use super::store_rows::{self, Row};
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape};
+use crate::section::{Cell, Column, ColumnRole, Section, Shape};
 
 pub const SECTION: Section = Section {
     name: "trends",
@@ -15,7 +14,7 @@ pub const SECTION: Section = Section {
     link: "Trends",
     at_end: false,
     shapes: &[&TRENDS],
-    blocks,
+    blocks: |merged| store_rows::blocks(merged, (&TRENDS, LEGEND), rows),
     ..Section::ABOVE
 };
 
@@ -44,10 +43,6 @@ each byte of values. twice as large after: so many more rounds at this \
 pace, where the files rise, at least 64 MiB of values were written in the five, and more than half of the files is left when the store is \
 closed: otherwise logs, and what is not merged yet, can be what grows.";
 
-fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    store_rows::blocks(merged, (&TRENDS, LEGEND), rows)
-}
-
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let long: Vec<&Measurements> =
         trials.iter().copied().filter(|measured| measured.rounds.len() >= LAST).collect();
@@ -59,6 +54,10 @@ fn cells(trials: &[&Measurements], speed: Trend, files: Trend) -> Row {
     let counts = trials.iter().map(|measured| measured.rounds.len());
     let (least, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
     let rounds = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    let until_twice = match growth(trials) {
+        Some(Growth::Doubles(rounds)) => Cell::count(rounds.ceil() as u64),
+        Some(Growth::None | Growth::Short(_) | Growth::Cleared(_)) | None => Cell::none(),
+    };
     vec![
         ("trials", Cell::from_count(trials.len())),
         ("rounds", Cell::text(rounds)),
@@ -67,7 +66,7 @@ fn cells(trials: &[&Measurements], speed: Trend, files: Trend) -> Row {
         ("files_trend", Cell::text(trend_word(files))),
         ("files_a_round", Cell::real(files.per_step)),
         ("files_of_written", Cell::or_none(kept_of_written(trials, files), Cell::real)),
-        ("rounds_until_twice", Cell::or_none(rounds_until_twice(trials), Cell::count)),
+        ("rounds_until_twice", until_twice),
     ]
 }
 
@@ -76,12 +75,5 @@ fn trend_word(trend: Trend) -> &'static str {
         false => "no trend",
         true if trend.per_step > 0.0 => "rises",
         true => "falls",
-    }
-}
-
-fn rounds_until_twice(trials: &[&Measurements]) -> Option<u64> {
-    match growth(trials)? {
-        Growth::Doubles(rounds) => Some(rounds.ceil() as u64),
-        Growth::None | Growth::Short(_) | Growth::Cleared(_) => None,
     }
 }

@@ -4,7 +4,7 @@ use storebench_figures::claims::Finding;
 use storebench_figures::data::findings::words::{
     describe_needs, describe_published, judged_without, measured,
 };
-use storebench_figures::data::findings::{CheckedClaim, Study, check, label, unheard};
+use storebench_figures::data::findings::{CheckedClaim, Study, check, label, name_needed_groups};
 use storebench_figures::data::merge::Merged;
 
 use crate::section::{Block, Cell, Column, PagePosition, Section, Shape, Table, Visibility};
@@ -48,15 +48,13 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     for study in &studies {
         for (number, checked) in study.checked.iter().enumerate() {
             let findings = checked.findings.iter().map(|finding| row(merged, checked, finding));
-            let unheard = checked.findings.is_empty().then(|| {
-                let needs = format!("needs {}", unheard(checked.claim));
+            let unmeasured = checked.findings.is_empty().then(|| {
+                let needs = format!("needs {}", name_needed_groups(checked.claim));
                 vec![("verdict", Cell::text("unknown")), ("takes", Cell::text(needs))]
             });
-            for cells in findings.chain(unheard) {
-                table.push(
-                    Visibility::InFiles,
-                    claim_cells(study, number + 1, checked).into_iter().chain(cells),
-                );
+            for cells in findings.chain(unmeasured) {
+                let claim_cells = claim_cells(study, number + 1, checked).into_iter();
+                table.push(Visibility::InFiles, claim_cells.chain(cells));
             }
         }
     }

@@ -15,7 +15,7 @@ use storebench_figures::stats::{self, Better, Series};
 use storebench_model::result::{Measurements, OVERALL, Recovery, Round};
 use storebench_model::units::three_digits;
 
-use super::store_rows::head;
+use super::store_rows::head_cells;
 use crate::section::{Block, Cell, Column, FoldState, PagePosition, Section, Shape, Table, Visibility};
 
 pub const SECTION: Section = Section {
@@ -180,7 +180,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                 ("stores", Cell::from_count(weakest.stores)),
                 ("at", Cell::text(&weakest.label)),
             ];
-            let head = head(group, Cell::text(&label), Cell::text(&store));
+            let head = head_cells(group, Cell::text(&label), Cell::text(&store));
             table.push(Visibility::InFiles, head.into_iter().chain(cells));
         }
         if !lines.is_empty() {

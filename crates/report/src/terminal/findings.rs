@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use anstyle::{AnsiColor, Style as Paint};
 use storebench_figures::claims::{Finding, Verdict};
 use storebench_figures::data::findings::words::{
-    covered, describe_all_machines, describe_leaning, describe_needs, describe_published, evidence_line,
-    judged_without, lack, measured, score, telling,
+    describe_all_machines, describe_coverage, describe_lack, describe_leaning, describe_needs,
+    describe_published, describe_score, evidence_line, judged_without, measured, telling,
 };
 use storebench_figures::data::findings::{
     CheckedClaim, Counts, NOT_APPLICABLE, NOT_MEASURABLE, Study, check, counts, label, mixed_tiers,
@@ -97,7 +97,7 @@ fn is_decided(checked: &CheckedClaim<'_>) -> bool {
 /// `12 not decided: 9 need more trials; 3 need ...`, and where they are listed.
 fn describe_undecided(claims: &[(usize, &CheckedClaim<'_>)]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    claims.iter().for_each(|(_, checked)| *counts.entry(lack(checked)).or_default() += 1);
+    claims.iter().for_each(|(_, checked)| *counts.entry(describe_lack(checked)).or_default() += 1);
     let mut groups: Vec<(&str, usize)> = counts.into_iter().collect();
     groups.sort_by_key(|(_, number)| Reverse(*number));
     let verb = |number: usize| if number == 1 { "needs" } else { "need" };
@@ -215,13 +215,13 @@ fn describe_groups(merged: &Merged<'_>, verdict: Verdict, findings: &[&Finding])
         if !finding.is_measured() {
             return label;
         }
-        let parts = [label, score(finding), describe_leaning(finding).into()];
+        let parts = [label, describe_score(finding), describe_leaning(finding).into()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     };
     let scores: Vec<String> = findings.iter().map(format_group).collect();
     let mut words = format!("{}: {}", verdict.name(), scores.join("; "));
     let measured = findings.iter().filter(|finding| finding.is_measured());
-    let mut parts: Vec<String> = measured.filter_map(|finding| covered(finding)).collect();
+    let mut parts: Vec<String> = measured.filter_map(|finding| describe_coverage(finding)).collect();
     parts.dedup();
     if !parts.is_empty() {
         words.push_str(&format!(" ({})", parts.join("; ")));

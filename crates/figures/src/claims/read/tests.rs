@@ -1,3 +1,5 @@
+//! The claims of plans: their errors by line, and the thresholds that their words stand for.
+
 use storebench_host::plan::{Changes, find};
 use storebench_model::axis::Axis;
 use storebench_model::cell::Data;

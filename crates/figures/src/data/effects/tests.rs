@@ -1,3 +1,5 @@
+//! Effects of settings that were put into made runs.
+
 use storebench_model::store::{SettingDef, StoreDef, StoreKind};
 use storebench_model::stores::NULL;
 use storebench_samples::{FACTORIAL_PLAN, Sample, blocks, factorial};
@@ -52,7 +54,7 @@ fn combinations_stand_by_what_they_promise_and_the_best_of_each_is_marked() {
         [
             ("sqlite j=W s=F", vec!["the best".to_owned()], true),
             ("sqlite j=D s=F", vec![], false),
-            // A combination that promises less is the best only if it is faster than all that promise as much or more.
+            // A combination that guarantees less is the best only if it is faster than all that guarantee as much or more.
             ("sqlite j=D s=N", vec!["the base".to_owned()], true),
             ("sqlite j=W s=N", vec![], true),
         ]
@@ -61,7 +63,7 @@ fn combinations_stand_by_what_they_promise_and_the_best_of_each_is_marked() {
 }
 
 #[test]
-fn a_guarantee_that_was_asked_for_is_a_contest_of_its_own() {
+fn each_guarantee_asked_for_is_a_separate_contest() {
     let block = |times: f64| {
         let samples_of = |guarantee: &str, ns: f64| {
             let sample = Sample::new("sqlite").guarantee(guarantee);

@@ -99,7 +99,7 @@ impl Quotient {
 }
 
 /// The geometric mean of some quotients, paired by block: over the blocks with all of them.
-pub fn times(quotients: &[Quotient], confidence: f64) -> Option<Times> {
+pub fn average_quotients(quotients: &[Quotient], confidence: f64) -> Option<Times> {
     let series = quotients.iter().flat_map(|quotient| &quotient.above);
     let blocks: BTreeSet<BlockKey> = series.flat_map(|series| series.keys()).copied().collect();
     let block_mean = |block: BlockKey| {
@@ -126,7 +126,7 @@ mod tests {
         let at = |(block, value): (usize, &f64)| (BlockKey { run: 0, block: block as u32 }, *value);
         let above: Series<BlockKey> = values.iter().enumerate().map(at).collect();
         let below = above.keys().map(|block| (*block, 1.0)).collect();
-        times(&[Quotient { above: vec![above], below: vec![below] }], CONFIDENCE).unwrap()
+        average_quotients(&[Quotient { above: vec![above], below: vec![below] }], CONFIDENCE).unwrap()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::words::{absent, describe_needs, measured};
+use super::words::{describe_needs, measured, state_absence};
 use super::{CheckedClaim, Study, label};
 use crate::claims::{CheckTally, Claim, Coverage, Evidence, Finding, TableVerdict, Verdict};
 use crate::data::merge::Merged;
@@ -67,7 +67,7 @@ pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<St
         leaning: finding.leaning,
         evidence: &finding.evidence,
         missing: &finding.missing,
-        without: finding.without.iter().map(absent).collect(),
+        without: finding.without.iter().map(state_absence).collect(),
         behind: &finding.behind,
     };
     let claim_document = |checked: &'a CheckedClaim<'a>| ClaimDocument {

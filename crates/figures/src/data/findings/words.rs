@@ -94,7 +94,7 @@ fn more_combinations(claim: &Claim, coverage: &Coverage) -> String {
 pub fn why_undecided(claim: &Claim, finding: &Finding) -> String {
     let claim_stores = claim.expect.stores();
     let unavailable: Vec<String> =
-        finding.without.iter().filter(|(store, _)| claim_stores.contains(store)).map(absent).collect();
+        finding.without.iter().filter(|(store, _)| claim_stores.contains(store)).map(state_absence).collect();
     match (finding.behind.as_slice(), unavailable.as_slice()) {
         ([first, rest @ ..], _) => {
             let more = if rest.is_empty() { String::new() } else { format!(", {} more", rest.len()) };
@@ -105,7 +105,7 @@ pub fn why_undecided(claim: &Claim, finding: &Finding) -> String {
             format!("left out, without {first}{more}")
         }
         ([], []) if !finding.without.is_empty() && finding.evidence.is_empty() => {
-            let stores: Vec<String> = finding.without.iter().map(absent).collect();
+            let stores: Vec<String> = finding.without.iter().map(state_absence).collect();
             format!("left out, without {}", stores.join("; "))
         }
         ([], []) => format!("needs {}", describe_missing(finding)),
@@ -113,7 +113,7 @@ pub fn why_undecided(claim: &Claim, finding: &Finding) -> String {
 }
 
 /// What an undecided claim needs, in words that many claims share.
-pub fn lack(checked: &CheckedClaim<'_>) -> &'static str {
+pub fn describe_lack(checked: &CheckedClaim<'_>) -> &'static str {
     let claim_stores = checked.claim.expect.stores();
     let is_absent = |finding: &Finding| {
         finding.cannot_be_measured() || finding.without.iter().any(|(store, _)| claim_stores.contains(store))
@@ -135,7 +135,7 @@ pub fn lack(checked: &CheckedClaim<'_>) -> &'static str {
     }
 }
 
-pub fn absent((store, why): &(String, String)) -> String {
+pub fn state_absence((store, why): &(String, String)) -> String {
     format!("{store}: {why}")
 }
 
@@ -169,7 +169,7 @@ pub fn describe_leaning(finding: &Finding) -> &'static str {
 }
 
 /// The measured part of a claim, if not the whole: `12 of 68 combinations measured`.
-pub fn covered(finding: &Finding) -> Option<String> {
+pub fn describe_coverage(finding: &Finding) -> Option<String> {
     let coverage = finding.coverage.as_ref().filter(|coverage| !coverage.is_whole())?;
     Some(format!("{} of {} combinations measured", coverage.measured, coverage.whole))
 }
@@ -233,7 +233,7 @@ pub fn describe_published(checked: &CheckedClaim<'_>) -> Option<String> {
 }
 
 /// The checks that agree so far, of all: `3/4`.
-pub fn score(finding: &Finding) -> String {
+pub fn describe_score(finding: &Finding) -> String {
     format!("{}/{}", finding.leaning.agree, finding.leaning.total())
 }
 

@@ -1,3 +1,5 @@
+//! Winners, ties and absent stores of made runs.
+
 use storebench_host::run::Run;
 use storebench_model::result::{LeftOutCell, LeftOutReason};
 use storebench_model::stores::NULL;
@@ -29,7 +31,7 @@ fn the_harness_never_wins() {
 }
 
 #[test]
-fn what_no_early_look_told_is_judged_by_what_ended_the_run() {
+fn stores_that_no_early_analysis_separates_are_judged_by_the_last_one() {
     // Eight ratios of about 1.34 % with a standard error of 0.38 %: too little for a strict analysis, enough for the last.
     let block = |number: usize| {
         let redb_ns = 100_000.0 * (0.0134_f64 + [0.01, -0.01][number % 2]).exp();

@@ -49,10 +49,8 @@ pub fn sentences(sizes: &Sizes, falls: &StoreFalls, readable: &Readable) -> Vec<
     let without_cliff = names(|fall| fall.cliff == Cliff::None);
     let largest = falls.stores.iter().flat_map(|fall| &fall.sizes).map(|size| size.times).reduce(f64::max);
     let largest = largest.filter(|_| !without_cliff.is_empty());
-    let no_cliff = largest.map(|largest| {
-        let names = names(|fall| fall.cliff == Cliff::None).join(", ");
-        format!("No cliff up to {}: {names}.", size(largest))
-    });
+    let list = without_cliff.join(", ");
+    let no_cliff = largest.map(|largest| format!("No cliff up to {}: {list}.", size(largest)));
     let last = sentence("Falls last", names(|fall| fall.falls_last));
     let least = sizes.inside.zip(sizes.outside).and(sentence("Falls least", names(|fall| fall.falls_least)));
     [no_cliff, last, least].into_iter().flatten().collect()

@@ -71,7 +71,7 @@ pub fn pausing() -> Run {
         let store = trial.cell.store().to_owned();
         let work = |work: &str, after, otherwise| UpkeepCount { work: work.into(), after, otherwise };
         let by_call = [("update".to_owned(), 2), ("scan".to_owned(), 12)];
-        let looks = |count, each_ns: u64| Samples { count, span_ns: count * each_ns };
+        let samples = |count, each_ns: u64| Samples { count, span_ns: count * each_ns };
         let upkeep = vec![work("compaction", 3, 500), work("flush", 12, 20), work("write stall", 0, 0)];
         trial.measured.as_mut().unwrap().pauses = Some(Pauses {
             over_ns: 10_000_000,
@@ -81,8 +81,8 @@ pub fn pausing() -> Run {
             total_ns: 1_000_000_000,
             longest_ns: 210_000_000,
             sync_ns: (store == "redb").then_some(900_000_000),
-            after: looks(13, 40_000_000),
-            otherwise: looks(1_000, 10_000_000),
+            after: samples(13, 40_000_000),
+            otherwise: samples(1_000, 10_000_000),
             upkeep: if store == "rocksdb" { upkeep } else { Vec::new() },
         });
         let measured = trial.measured.as_mut().unwrap();

@@ -32,9 +32,9 @@ pub struct ContestScope {
 }
 
 /// The trials that differ only in the settings of one store.
-pub struct Contest<'a> {
+pub struct StoreContest<'a> {
     pub place: ContestScope,
-    pub combinations: IndexMap<Settings, Combination<'a>>,
+    pub combinations: IndexMap<Settings, SettingsTrials<'a>>,
     base: Settings,
     /// The shipped value of each setting, if it is a value.
     shipped: BTreeMap<&'static str, &'static str>,
@@ -43,7 +43,7 @@ pub struct Contest<'a> {
 }
 
 /// The trials of one combination of settings.
-pub struct Combination<'a> {
+pub struct SettingsTrials<'a> {
     pub name: String,
     /// Its cell; the first, if there are several.
     pub cell: &'a Cell,
@@ -51,13 +51,13 @@ pub struct Combination<'a> {
 }
 
 /// What comparable combinations share. A guarantee that was asked for brings settings with it.
-type Key<'a> = (&'a str, Option<GuaranteeChoice>, Vec<(Axis, String)>, &'a str, Position, &'a str);
+type ContestKey<'a> = (&'a str, Option<GuaranteeChoice>, Vec<(Axis, String)>, &'a str, Position, &'a str);
 
-/// One contest for each place in which runs vary settings of a store.
-pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
+/// One contest for each store and position at which runs vary its settings.
+pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<StoreContest<'m>> {
     let varied_stores: BTreeSet<&str> =
-        merged.cells().filter(|cell| has_settings(cell)).map(Cell::store).collect();
-    let mut contests: IndexMap<Key<'m>, Contest<'m>> = IndexMap::new();
+        merged.cells().filter(|cell| cell.settings().next().is_some()).map(Cell::store).collect();
+    let mut contests: IndexMap<ContestKey<'m>, StoreContest<'m>> = IndexMap::new();
     for group in &merged.groups {
         for entry in &group.trials {
             let cell = &entry.trial.cell;
@@ -72,7 +72,7 @@ pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
                 .entry(key(merged, group, entry))
                 .or_insert_with(|| build_contest(merged, group, cell, plan));
             let combination = contest.combinations.entry(plan.settings_of(cell)).or_insert_with(|| {
-                Combination { name: merged.layout.contestant(cell).into_owned(), cell, trials: Vec::new() }
+                SettingsTrials { name: merged.layout.contestant(cell).into_owned(), cell, trials: Vec::new() }
             });
             combination.trials.push((entry.block(), measured));
         }
@@ -88,11 +88,7 @@ fn comparable(trial: &TrialResult) -> Option<&Measurements> {
     trial.ok().filter(|measured| !is_behind(measured))
 }
 
-fn has_settings(cell: &Cell) -> bool {
-    cell.settings().next().is_some()
-}
-
-fn key<'m>(merged: &Merged<'_>, group: &'m Group<'_>, entry: &Entry<'m>) -> Key<'m> {
+fn key<'m>(merged: &Merged<'_>, group: &'m Group<'_>, entry: &Entry<'m>) -> ContestKey<'m> {
     let cell = &entry.trial.cell;
     let facets = other_facets(group);
     let asked = group.key.asked;
@@ -104,7 +100,7 @@ fn other_facets(group: &Group<'_>) -> Vec<(Axis, String)> {
     group.key.facets.iter().filter(|(axis, _)| axis.setting().is_none()).cloned().collect()
 }
 
-fn build_contest<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: &Plan) -> Contest<'m> {
+fn build_contest<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: &Plan) -> StoreContest<'m> {
     let base = plan.settings.get(cell.store()).cloned().unwrap_or_default();
     let with_base = |overrides: &Settings| {
         let mut settings = base.clone();
@@ -125,10 +121,10 @@ fn build_contest<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: 
     let title = join_parts([hardware.as_str(), cell.store(), &at, &method]);
     let place = ContestScope { title, hardware, store: cell.store().to_owned(), at, method };
     let shipped = merged.readable.defaults(cell.store());
-    Contest { place, combinations: IndexMap::new(), named: named_points.collect(), base, shipped }
+    StoreContest { place, combinations: IndexMap::new(), named: named_points.collect(), base, shipped }
 }
 
-impl Contest<'_> {
+impl StoreContest<'_> {
     /// The value that others are compared with: the plan's own, or none if it gives none; otherwise the shipped one; otherwise the first.
     pub fn base_of(&self, setting: &str, values: &BTreeSet<String>) -> String {
         let plan_value = self.base.get(setting).map_or(super::AS_SHIPPED, String::as_str);
@@ -152,8 +148,8 @@ impl Contest<'_> {
     }
 }
 
-impl Combination<'_> {
-    /// Its promise: the weakest that its trials reported.
+impl SettingsTrials<'_> {
+    /// The weakest guarantee that its trials reported.
     pub fn weakest_guarantee(&self) -> (Guarantee, Option<Loss>) {
         let given = self.trials.iter().map(|(_, measured)| (measured.guarantee, measured.power_cut));
         given.min().unwrap_or((Guarantee::None, None))
