@@ -43,7 +43,7 @@ pub fn is_shown_first(table: &[StoreDef], trial: &TrialResult) -> bool {
 
 /// The contestants of a group that are not ranked, as a power cut can cost more than their guarantee allows; none if
 /// no other remains. If the group's name says what a power cut can cost, all of its settings are known for that.
-pub fn avoided<'g>(merged: &'g Merged<'_>, group: &'g Group<'_>) -> BTreeSet<Cow<'g, str>> {
+pub fn find_avoided<'g>(merged: &'g Merged<'_>, group: &'g Group<'_>) -> BTreeSet<Cow<'g, str>> {
     let Some(tier) = group.key.tier.filter(|_| group.key.power_cut.is_none()) else { return BTreeSet::new() };
     let mut is_risky_by_store: IndexMap<Cow<'_, str>, bool> = IndexMap::new();
     for entry in &group.trials {

@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use super::Guarantee;
 use super::OpenOptions;
 use super::error::{Result, StoreError};
-use super::Guarantee;
 use super::setting::SettingDef;
 
 /// The settings that the user gave one store.

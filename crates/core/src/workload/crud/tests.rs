@@ -190,10 +190,9 @@ fn which_records_are_chosen_does_not_depend_on_how_quick_the_store_is() {
         }
         share.versions
     };
-    for doing in [
-        PhaseWork::One(Operation::Update),
-        PhaseWork::Mix("update=70,insert=20,remove=10".parse().unwrap()),
-    ] {
+    for doing in
+        [PhaseWork::One(Operation::Update), PhaseWork::Mix("update=70,insert=20,remove=10".parse().unwrap())]
+    {
         assert_eq!(versions_with(1, doing), versions_with(2, doing));
         assert_eq!(versions_with(1, doing), versions_with(8, doing));
     }

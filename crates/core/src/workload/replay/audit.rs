@@ -14,8 +14,8 @@ use crate::workload::worker_pool::lock_worker;
 use crate::workload::workload_error::WorkloadError;
 
 use super::feed::player_index;
-use super::key_fitter::KeyFitter;
 use super::followed_keys::ABSENT;
+use super::key_fitter::KeyFitter;
 use super::player::Player;
 use super::values::Values;
 

@@ -277,7 +277,7 @@ impl<'a> Player<'a> {
                 self.check_version(step, key, written.transpose().map_err(wrong)?)?;
             }
             TraceOperation::Set | TraceOperation::Remove | TraceOperation::Skip => {
-                        let expected = self.followed.follow_key(step.hash, self.first_version);
+                let expected = self.followed.follow_key(step.hash, self.first_version);
                 if !outcome.found && expected.is_some_and(|expected| expected != ABSENT) {
                     return Err(wrong_data(step, key, "is missing, but was to be removed"));
                 }

@@ -10,8 +10,8 @@ use storebench_model::store::{
 use storebench_model::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 
 use super::*;
-use crate::trace::synthetic::{CLUSTER_14, TraceTraits, ZIPPYDB};
 use crate::trace::Summary;
+use crate::trace::synthetic::{CLUSTER_14, TraceTraits, ZIPPYDB};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
 
